@@ -282,15 +282,22 @@ class ReadyReceived(google.protobuf.message.Message):
 
     OFFER_ID_FIELD_NUMBER: builtins.int
     NONCE_FIELD_NUMBER: builtins.int
+    WANTS_FIELD_NUMBER: builtins.int
     offer_id: builtins.str
     nonce: builtins.bytes
+    @property
+    def wants(self) -> botarena.v1.play_pb2.Wants:
+        """From the session's Hello: what the worker puts into views and requests for it."""
+
     def __init__(
         self,
         *,
         offer_id: builtins.str = ...,
         nonce: builtins.bytes = ...,
+        wants: botarena.v1.play_pb2.Wants | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["nonce", b"nonce", "offer_id", b"offer_id"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["wants", b"wants"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["nonce", b"nonce", "offer_id", b"offer_id", "wants", b"wants"]) -> None: ...
 
 global___ReadyReceived = ReadyReceived
 

@@ -205,7 +205,9 @@ class Hello(google.protobuf.message.Message):
     protocol: builtins.int
     """Version of this protocol that the bot was written for, as major * 1000 + minor; 0: do not check."""
     resume_session: builtins.str
-    """The session of an earlier stream that this one goes on with. Running games resume with or without it."""
+    """The session of an earlier stream that this one goes on with. Running games resume with or without it; after the
+    crash of a gateway they are found sooner with it.
+    """
     @property
     def games(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___GameSupport]:
         """Games that the bot plays, each with the numbers of players; empty: every game of the arena."""
@@ -591,6 +593,7 @@ class MatchStarted(google.protobuf.message.Message):
     RECEIPT_FIELD_NUMBER: builtins.int
     BOT_SEED_FIELD_NUMBER: builtins.int
     GAME_INDEX_FIELD_NUMBER: builtins.int
+    OFFER_ID_FIELD_NUMBER: builtins.int
     game_id: builtins.str
     """Random, for this seat of this game alone."""
     game: builtins.str
@@ -608,6 +611,8 @@ class MatchStarted(google.protobuf.message.Message):
     """For the bot's own randomness; unrelated to the deal."""
     game_index: builtins.int
     """Which game of its set this is, from 0."""
+    offer_id: builtins.str
+    """The offer that this game belongs to."""
     @property
     def seats(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Player]:
         """Who sits where, by seat."""
@@ -631,9 +636,10 @@ class MatchStarted(google.protobuf.message.Message):
         receipt: builtins.bytes = ...,
         bot_seed: builtins.int = ...,
         game_index: builtins.int = ...,
+        offer_id: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["time_control", b"time_control"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bot_seed", b"bot_seed", "commitment", b"commitment", "config_json", b"config_json", "game", b"game", "game_id", b"game_id", "game_index", b"game_index", "players", b"players", "rated", b"rated", "receipt", b"receipt", "resumed", b"resumed", "rules_version", b"rules_version", "seat", b"seat", "seats", b"seats", "time_control", b"time_control"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bot_seed", b"bot_seed", "commitment", b"commitment", "config_json", b"config_json", "game", b"game", "game_id", b"game_id", "game_index", b"game_index", "offer_id", b"offer_id", "players", b"players", "rated", b"rated", "receipt", b"receipt", "resumed", b"resumed", "rules_version", b"rules_version", "seat", b"seat", "seats", b"seats", "time_control", b"time_control"]) -> None: ...
 
 global___MatchStarted = MatchStarted
 
@@ -753,7 +759,7 @@ class DecisionRequested(google.protobuf.message.Message):
     default_action: builtins.int
     """Played for the bot if it fails to answer, where the game goes on at all."""
     resent: builtins.bool
-    """True: sent before; the bot reconnected or may not have had it."""
+    """True: sent before; the bot reconnected or may not have had it. clock.limit_ms is what remains."""
     @property
     def view(self) -> global___View: ...
     @property
@@ -1128,6 +1134,8 @@ class Notice(google.protobuf.message.Message):
         """A rating has changed."""
         KIND_SEAT_FAILED: Notice._Kind.ValueType  # 4
         """A seat has failed and goes on with default actions."""
+        KIND_REJECTED: Notice._Kind.ValueType  # 5
+        """Something that the bot sent makes no sense and was ignored; the text says what."""
 
     class Kind(_Kind, metaclass=_KindEnumTypeWrapper):
         """What it is about."""
@@ -1141,6 +1149,8 @@ class Notice(google.protobuf.message.Message):
     """A rating has changed."""
     KIND_SEAT_FAILED: Notice.Kind.ValueType  # 4
     """A seat has failed and goes on with default actions."""
+    KIND_REJECTED: Notice.Kind.ValueType  # 5
+    """Something that the bot sent makes no sense and was ignored; the text says what."""
 
     KIND_FIELD_NUMBER: builtins.int
     TEXT_FIELD_NUMBER: builtins.int

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from botarena.v1 import play_pb2 as botarena_dot_v1_dot_play__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n botarena/internal/v1/relay.proto\x12\x14\x62otarena.internal.v1\x1a\x16\x62otarena/v1/play.proto\"A\n\x0cRelayRequest\x12\x31\n\x06\x65vents\x18\x01 \x03(\x0b\x32!.botarena.internal.v1.WorkerEvent\"C\n\rRelayResponse\x12\x32\n\x06\x65vents\x18\x01 \x03(\x0b\x32\".botarena.internal.v1.GatewayEvent\"\xcc\x02\n\x0bWorkerEvent\x12\x0f\n\x07session\x18\x01 \x01(\t\x12.\n\x06\x61ttach\x18\x02 \x01(\x0b\x32\x1c.botarena.internal.v1.AttachH\x00\x12,\n\x05offer\x18\x03 \x01(\x0b\x32\x1b.botarena.internal.v1.OfferH\x00\x12*\n\x07\x64\x65liver\x18\x04 \x01(\x0b\x32\x17.botarena.v1.ArenaEventH\x00\x12(\n\x03\x61sk\x18\x05 \x01(\x0b\x32\x19.botarena.internal.v1.AskH\x00\x12&\n\x03\x65nd\x18\x06 \x01(\x0b\x32\x17.botarena.v1.MatchEndedH\x00\x12\x17\n\rrelease_offer\x18\x07 \x01(\tH\x00\x12.\n\x06\x63\x61ncel\x18\x08 \x01(\x0b\x32\x1c.botarena.internal.v1.CancelH\x00\x42\x07\n\x05\x65vent\"\'\n\x06\x41ttach\x12\x0e\n\x06worker\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\x04\"C\n\x05Offer\x12&\n\x05offer\x18\x01 \x01(\x0b\x32\x17.botarena.v1.SetOffered\x12\x12\n\ntimeout_ms\x18\x02 \x01(\r\"\\\n\x03\x41sk\x12/\n\x07request\x18\x01 \x01(\x0b\x32\x1e.botarena.v1.DecisionRequested\x12\x10\n\x08limit_ms\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\".\n\x06\x43\x61ncel\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\"\xe3\x03\n\x0cGatewayEvent\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x32\n\x08\x61ttached\x18\x02 \x01(\x0b\x32\x1e.botarena.internal.v1.AttachedH\x00\x12\x34\n\x05ready\x18\x03 \x01(\x0b\x32#.botarena.internal.v1.ReadyReceivedH\x00\x12\x30\n\x03\x61\x63t\x18\x04 \x01(\x0b\x32!.botarena.internal.v1.ActReceivedH\x00\x12\x30\n\x07\x65xpired\x18\x05 \x01(\x0b\x32\x1d.botarena.internal.v1.ExpiredH\x00\x12\x39\n\x0csession_lost\x18\x06 \x01(\x0b\x32!.botarena.internal.v1.SessionLostH\x00\x12\x39\n\x0csession_live\x18\x07 \x01(\x0b\x32!.botarena.internal.v1.SessionLiveH\x00\x12?\n\x0fsession_unknown\x18\x08 \x01(\x0b\x32$.botarena.internal.v1.SessionUnknownH\x00\x12\x34\n\theartbeat\x18\t \x01(\x0b\x32\x1f.botarena.internal.v1.HeartbeatH\x00\x42\x07\n\x05\x65vent\"\x1b\n\x08\x41ttached\x12\x0f\n\x07gateway\x18\x01 \x01(\t\"S\n\rReadyReceived\x12\x10\n\x08offer_id\x18\x01 \x01(\t\x12\r\n\x05nonce\x18\x02 \x01(\x0c\x12!\n\x05wants\x18\x03 \x01(\x0b\x32\x12.botarena.v1.Wants\"P\n\x0b\x41\x63tReceived\x12\x1d\n\x03\x61\x63t\x18\x01 \x01(\x0b\x32\x10.botarena.v1.Act\x12\x12\n\nelapsed_us\x18\x02 \x01(\r\x12\x0e\n\x06rtt_us\x18\x03 \x01(\r\"Y\n\x07\x45xpired\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\x12\x14\n\x0c\x64isconnected\x18\x04 \x01(\x08\"\r\n\x0bSessionLost\"\r\n\x0bSessionLive\"\x10\n\x0eSessionUnknown\" \n\tHeartbeat\x12\x13\n\x0blateness_us\x18\x01 \x01(\r2d\n\x0cRelayService\x12T\n\x05Relay\x12\".botarena.internal.v1.RelayRequest\x1a#.botarena.internal.v1.RelayResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n botarena/internal/v1/relay.proto\x12\x14\x62otarena.internal.v1\x1a\x16\x62otarena/v1/play.proto\"A\n\x0cRelayRequest\x12\x31\n\x06\x65vents\x18\x01 \x03(\x0b\x32!.botarena.internal.v1.WorkerEvent\"C\n\rRelayResponse\x12\x32\n\x06\x65vents\x18\x01 \x03(\x0b\x32\".botarena.internal.v1.GatewayEvent\"\x99\x03\n\x0bWorkerEvent\x12\x0f\n\x07session\x18\x01 \x01(\t\x12.\n\x06\x61ttach\x18\x02 \x01(\x0b\x32\x1c.botarena.internal.v1.AttachH\x00\x12,\n\x05offer\x18\x03 \x01(\x0b\x32\x1b.botarena.internal.v1.OfferH\x00\x12*\n\x07\x64\x65liver\x18\x04 \x01(\x0b\x32\x17.botarena.v1.ArenaEventH\x00\x12(\n\x03\x61sk\x18\x05 \x01(\x0b\x32\x19.botarena.internal.v1.AskH\x00\x12&\n\x03\x65nd\x18\x06 \x01(\x0b\x32\x17.botarena.v1.MatchEndedH\x00\x12\x17\n\rrelease_offer\x18\x07 \x01(\tH\x00\x12.\n\x06\x63\x61ncel\x18\x08 \x01(\x0b\x32\x1c.botarena.internal.v1.CancelH\x00\x12\x34\n\theartbeat\x18\t \x01(\x0b\x32\x1f.botarena.internal.v1.HeartbeatH\x00\x12\x15\n\x0b\x66orget_game\x18\n \x01(\tH\x00\x42\x07\n\x05\x65vent\"\'\n\x06\x41ttach\x12\x0e\n\x06worker\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\x04\"C\n\x05Offer\x12&\n\x05offer\x18\x01 \x01(\x0b\x32\x17.botarena.v1.SetOffered\x12\x12\n\ntimeout_ms\x18\x02 \x01(\r\"\\\n\x03\x41sk\x12/\n\x07request\x18\x01 \x01(\x0b\x32\x1e.botarena.v1.DecisionRequested\x12\x10\n\x08limit_ms\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\".\n\x06\x43\x61ncel\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\"\xfb\x04\n\x0cGatewayEvent\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x32\n\x08\x61ttached\x18\x02 \x01(\x0b\x32\x1e.botarena.internal.v1.AttachedH\x00\x12\x34\n\x05ready\x18\x03 \x01(\x0b\x32#.botarena.internal.v1.ReadyReceivedH\x00\x12\x30\n\x03\x61\x63t\x18\x04 \x01(\x0b\x32!.botarena.internal.v1.ActReceivedH\x00\x12\x30\n\x07\x65xpired\x18\x05 \x01(\x0b\x32\x1d.botarena.internal.v1.ExpiredH\x00\x12\x39\n\x0csession_lost\x18\x06 \x01(\x0b\x32!.botarena.internal.v1.SessionLostH\x00\x12\x39\n\x0csession_live\x18\x07 \x01(\x0b\x32!.botarena.internal.v1.SessionLiveH\x00\x12?\n\x0fsession_unknown\x18\x08 \x01(\x0b\x32$.botarena.internal.v1.SessionUnknownH\x00\x12\x34\n\theartbeat\x18\t \x01(\x0b\x32\x1f.botarena.internal.v1.HeartbeatH\x00\x12;\n\roffer_refused\x18\n \x01(\x0b\x32\".botarena.internal.v1.OfferRefusedH\x00\x12\x16\n\x0cgame_unknown\x18\x0b \x01(\tH\x00\x12\x41\n\x10session_released\x18\x0c \x01(\x0b\x32%.botarena.internal.v1.SessionReleasedH\x00\x42\x07\n\x05\x65vent\"\x1b\n\x08\x41ttached\x12\x0f\n\x07gateway\x18\x01 \x01(\t\"S\n\rReadyReceived\x12\x10\n\x08offer_id\x18\x01 \x01(\t\x12\r\n\x05nonce\x18\x02 \x01(\x0c\x12!\n\x05wants\x18\x03 \x01(\x0b\x32\x12.botarena.v1.Wants\"\xbc\x01\n\x0cOfferRefused\x12\x10\n\x08offer_id\x18\x01 \x01(\t\x12\x39\n\x06reason\x18\x02 \x01(\x0e\x32).botarena.internal.v1.OfferRefused.Reason\"_\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x12\n\x0eREASON_TIMEOUT\x10\x01\x12\x14\n\x10REASON_NO_CREDIT\x10\x02\x12\x13\n\x0fREASON_DRAINING\x10\x03\"P\n\x0b\x41\x63tReceived\x12\x1d\n\x03\x61\x63t\x18\x01 \x01(\x0b\x32\x10.botarena.v1.Act\x12\x12\n\nelapsed_us\x18\x02 \x01(\r\x12\x0e\n\x06rtt_us\x18\x03 \x01(\r\"Y\n\x07\x45xpired\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\x12\x14\n\x0c\x64isconnected\x18\x04 \x01(\x08\"\r\n\x0bSessionLost\"0\n\x0bSessionLive\x12!\n\x05wants\x18\x01 \x01(\x0b\x32\x12.botarena.v1.Wants\"\x11\n\x0fSessionReleased\"\x10\n\x0eSessionUnknown\" \n\tHeartbeat\x12\x13\n\x0blateness_us\x18\x01 \x01(\r2d\n\x0cRelayService\x12T\n\x05Relay\x12\".botarena.internal.v1.RelayRequest\x1a#.botarena.internal.v1.RelayResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,33 +37,39 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RELAYRESPONSE']._serialized_start=149
   _globals['_RELAYRESPONSE']._serialized_end=216
   _globals['_WORKEREVENT']._serialized_start=219
-  _globals['_WORKEREVENT']._serialized_end=551
-  _globals['_ATTACH']._serialized_start=553
-  _globals['_ATTACH']._serialized_end=592
-  _globals['_OFFER']._serialized_start=594
-  _globals['_OFFER']._serialized_end=661
-  _globals['_ASK']._serialized_start=663
-  _globals['_ASK']._serialized_end=755
-  _globals['_CANCEL']._serialized_start=757
-  _globals['_CANCEL']._serialized_end=803
-  _globals['_GATEWAYEVENT']._serialized_start=806
-  _globals['_GATEWAYEVENT']._serialized_end=1289
-  _globals['_ATTACHED']._serialized_start=1291
-  _globals['_ATTACHED']._serialized_end=1318
-  _globals['_READYRECEIVED']._serialized_start=1320
-  _globals['_READYRECEIVED']._serialized_end=1403
-  _globals['_ACTRECEIVED']._serialized_start=1405
-  _globals['_ACTRECEIVED']._serialized_end=1485
-  _globals['_EXPIRED']._serialized_start=1487
-  _globals['_EXPIRED']._serialized_end=1576
-  _globals['_SESSIONLOST']._serialized_start=1578
-  _globals['_SESSIONLOST']._serialized_end=1591
-  _globals['_SESSIONLIVE']._serialized_start=1593
-  _globals['_SESSIONLIVE']._serialized_end=1606
-  _globals['_SESSIONUNKNOWN']._serialized_start=1608
-  _globals['_SESSIONUNKNOWN']._serialized_end=1624
-  _globals['_HEARTBEAT']._serialized_start=1626
-  _globals['_HEARTBEAT']._serialized_end=1658
-  _globals['_RELAYSERVICE']._serialized_start=1660
-  _globals['_RELAYSERVICE']._serialized_end=1760
+  _globals['_WORKEREVENT']._serialized_end=628
+  _globals['_ATTACH']._serialized_start=630
+  _globals['_ATTACH']._serialized_end=669
+  _globals['_OFFER']._serialized_start=671
+  _globals['_OFFER']._serialized_end=738
+  _globals['_ASK']._serialized_start=740
+  _globals['_ASK']._serialized_end=832
+  _globals['_CANCEL']._serialized_start=834
+  _globals['_CANCEL']._serialized_end=880
+  _globals['_GATEWAYEVENT']._serialized_start=883
+  _globals['_GATEWAYEVENT']._serialized_end=1518
+  _globals['_ATTACHED']._serialized_start=1520
+  _globals['_ATTACHED']._serialized_end=1547
+  _globals['_READYRECEIVED']._serialized_start=1549
+  _globals['_READYRECEIVED']._serialized_end=1632
+  _globals['_OFFERREFUSED']._serialized_start=1635
+  _globals['_OFFERREFUSED']._serialized_end=1823
+  _globals['_OFFERREFUSED_REASON']._serialized_start=1728
+  _globals['_OFFERREFUSED_REASON']._serialized_end=1823
+  _globals['_ACTRECEIVED']._serialized_start=1825
+  _globals['_ACTRECEIVED']._serialized_end=1905
+  _globals['_EXPIRED']._serialized_start=1907
+  _globals['_EXPIRED']._serialized_end=1996
+  _globals['_SESSIONLOST']._serialized_start=1998
+  _globals['_SESSIONLOST']._serialized_end=2011
+  _globals['_SESSIONLIVE']._serialized_start=2013
+  _globals['_SESSIONLIVE']._serialized_end=2061
+  _globals['_SESSIONRELEASED']._serialized_start=2063
+  _globals['_SESSIONRELEASED']._serialized_end=2080
+  _globals['_SESSIONUNKNOWN']._serialized_start=2082
+  _globals['_SESSIONUNKNOWN']._serialized_end=2098
+  _globals['_HEARTBEAT']._serialized_start=2100
+  _globals['_HEARTBEAT']._serialized_end=2132
+  _globals['_RELAYSERVICE']._serialized_start=2134
+  _globals['_RELAYSERVICE']._serialized_end=2234
 # @@protoc_insertion_point(module_scope)

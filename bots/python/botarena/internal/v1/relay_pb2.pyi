@@ -8,8 +8,15 @@ import builtins
 import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
+import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
+import sys
 import typing
+
+if sys.version_info >= (3, 10):
+    import typing as typing_extensions
+else:
+    import typing_extensions
 
 DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
 
@@ -63,10 +70,14 @@ class WorkerEvent(google.protobuf.message.Message):
     END_FIELD_NUMBER: builtins.int
     RELEASE_OFFER_FIELD_NUMBER: builtins.int
     CANCEL_FIELD_NUMBER: builtins.int
+    HEARTBEAT_FIELD_NUMBER: builtins.int
+    FORGET_GAME_FIELD_NUMBER: builtins.int
     session: builtins.str
     """Which session it is for; empty for Attach."""
     release_offer: builtins.str
     """The offer with this id is withdrawn."""
+    forget_game: builtins.str
+    """The game of this id goes on at another session: forget it here without a word to the bot."""
     @property
     def attach(self) -> global___Attach:
         """First event of the stream."""
@@ -87,6 +98,10 @@ class WorkerEvent(google.protobuf.message.Message):
     def cancel(self) -> global___Cancel:
         """The decision of this game is over; what still comes is late."""
 
+    @property
+    def heartbeat(self) -> global___Heartbeat:
+        """The worker lives; sent each second, with an empty session."""
+
     def __init__(
         self,
         *,
@@ -98,10 +113,12 @@ class WorkerEvent(google.protobuf.message.Message):
         end: botarena.v1.play_pb2.MatchEnded | None = ...,
         release_offer: builtins.str = ...,
         cancel: global___Cancel | None = ...,
+        heartbeat: global___Heartbeat | None = ...,
+        forget_game: builtins.str = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["ask", b"ask", "attach", b"attach", "cancel", b"cancel", "deliver", b"deliver", "end", b"end", "event", b"event", "offer", b"offer", "release_offer", b"release_offer"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["ask", b"ask", "attach", b"attach", "cancel", b"cancel", "deliver", b"deliver", "end", b"end", "event", b"event", "offer", b"offer", "release_offer", b"release_offer", "session", b"session"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["attach", "offer", "deliver", "ask", "end", "release_offer", "cancel"] | None: ...
+    def HasField(self, field_name: typing.Literal["ask", b"ask", "attach", b"attach", "cancel", b"cancel", "deliver", b"deliver", "end", b"end", "event", b"event", "forget_game", b"forget_game", "heartbeat", b"heartbeat", "offer", b"offer", "release_offer", b"release_offer"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["ask", b"ask", "attach", b"attach", "cancel", b"cancel", "deliver", b"deliver", "end", b"end", "event", b"event", "forget_game", b"forget_game", "heartbeat", b"heartbeat", "offer", b"offer", "release_offer", b"release_offer", "session", b"session"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["attach", "offer", "deliver", "ask", "end", "release_offer", "cancel", "heartbeat", "forget_game"] | None: ...
 
 global___WorkerEvent = WorkerEvent
 
@@ -149,7 +166,9 @@ global___Offer = Offer
 
 @typing.final
 class Ask(google.protobuf.message.Message):
-    """A decision and its time."""
+    """A decision and its time. Sending it again is harmless: an answer that the worker may have missed is repeated, and a
+    clock that stood still goes on.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -161,7 +180,9 @@ class Ask(google.protobuf.message.Message):
     elapsed_ms: builtins.int
     """Used up before at another gateway."""
     @property
-    def request(self) -> botarena.v1.play_pb2.DecisionRequested: ...
+    def request(self) -> botarena.v1.play_pb2.DecisionRequested:
+        """As first made; what was used up is taken off clock.limit_ms by the session."""
+
     def __init__(
         self,
         *,
@@ -209,7 +230,12 @@ class GatewayEvent(google.protobuf.message.Message):
     SESSION_LIVE_FIELD_NUMBER: builtins.int
     SESSION_UNKNOWN_FIELD_NUMBER: builtins.int
     HEARTBEAT_FIELD_NUMBER: builtins.int
+    OFFER_REFUSED_FIELD_NUMBER: builtins.int
+    GAME_UNKNOWN_FIELD_NUMBER: builtins.int
+    SESSION_RELEASED_FIELD_NUMBER: builtins.int
     session: builtins.str
+    game_unknown: builtins.str
+    """The session does not hold the game of this id: send MatchStarted first, or void it."""
     @property
     def attached(self) -> global___Attached:
         """First event of the stream."""
@@ -238,6 +264,14 @@ class GatewayEvent(google.protobuf.message.Message):
     def heartbeat(self) -> global___Heartbeat:
         """The gateway lives; sent each second."""
 
+    @property
+    def offer_refused(self) -> global___OfferRefused:
+        """The offered set is not going to be played by this session."""
+
+    @property
+    def session_released(self) -> global___SessionReleased:
+        """The gateway lets the session go because it shuts down: the time until it is back is the arena's."""
+
     def __init__(
         self,
         *,
@@ -250,10 +284,13 @@ class GatewayEvent(google.protobuf.message.Message):
         session_live: global___SessionLive | None = ...,
         session_unknown: global___SessionUnknown | None = ...,
         heartbeat: global___Heartbeat | None = ...,
+        offer_refused: global___OfferRefused | None = ...,
+        game_unknown: builtins.str = ...,
+        session_released: global___SessionReleased | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["act", b"act", "attached", b"attached", "event", b"event", "expired", b"expired", "heartbeat", b"heartbeat", "ready", b"ready", "session_live", b"session_live", "session_lost", b"session_lost", "session_unknown", b"session_unknown"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["act", b"act", "attached", b"attached", "event", b"event", "expired", b"expired", "heartbeat", b"heartbeat", "ready", b"ready", "session", b"session", "session_live", b"session_live", "session_lost", b"session_lost", "session_unknown", b"session_unknown"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["attached", "ready", "act", "expired", "session_lost", "session_live", "session_unknown", "heartbeat"] | None: ...
+    def HasField(self, field_name: typing.Literal["act", b"act", "attached", b"attached", "event", b"event", "expired", b"expired", "game_unknown", b"game_unknown", "heartbeat", b"heartbeat", "offer_refused", b"offer_refused", "ready", b"ready", "session_live", b"session_live", "session_lost", b"session_lost", "session_released", b"session_released", "session_unknown", b"session_unknown"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["act", b"act", "attached", b"attached", "event", b"event", "expired", b"expired", "game_unknown", b"game_unknown", "heartbeat", b"heartbeat", "offer_refused", b"offer_refused", "ready", b"ready", "session", b"session", "session_live", b"session_live", "session_lost", b"session_lost", "session_released", b"session_released", "session_unknown", b"session_unknown"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["event", b"event"]) -> typing.Literal["attached", "ready", "act", "expired", "session_lost", "session_live", "session_unknown", "heartbeat", "offer_refused", "game_unknown", "session_released"] | None: ...
 
 global___GatewayEvent = GatewayEvent
 
@@ -300,6 +337,51 @@ class ReadyReceived(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["nonce", b"nonce", "offer_id", b"offer_id", "wants", b"wants"]) -> None: ...
 
 global___ReadyReceived = ReadyReceived
+
+@typing.final
+class OfferRefused(google.protobuf.message.Message):
+    """A bot is not ready."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Reason:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _ReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[OfferRefused._Reason.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        REASON_UNSPECIFIED: OfferRefused._Reason.ValueType  # 0
+        REASON_TIMEOUT: OfferRefused._Reason.ValueType  # 1
+        """No Ready in time."""
+        REASON_NO_CREDIT: OfferRefused._Reason.ValueType  # 2
+        """All of its credit is taken."""
+        REASON_DRAINING: OfferRefused._Reason.ValueType  # 3
+        """The bot takes nothing new."""
+
+    class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
+        """Why."""
+
+    REASON_UNSPECIFIED: OfferRefused.Reason.ValueType  # 0
+    REASON_TIMEOUT: OfferRefused.Reason.ValueType  # 1
+    """No Ready in time."""
+    REASON_NO_CREDIT: OfferRefused.Reason.ValueType  # 2
+    """All of its credit is taken."""
+    REASON_DRAINING: OfferRefused.Reason.ValueType  # 3
+    """The bot takes nothing new."""
+
+    OFFER_ID_FIELD_NUMBER: builtins.int
+    REASON_FIELD_NUMBER: builtins.int
+    offer_id: builtins.str
+    reason: global___OfferRefused.Reason.ValueType
+    def __init__(
+        self,
+        *,
+        offer_id: builtins.str = ...,
+        reason: global___OfferRefused.Reason.ValueType = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["offer_id", b"offer_id", "reason", b"reason"]) -> None: ...
+
+global___OfferRefused = OfferRefused
 
 @typing.final
 class ActReceived(google.protobuf.message.Message):
@@ -373,11 +455,32 @@ class SessionLive(google.protobuf.message.Message):
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    WANTS_FIELD_NUMBER: builtins.int
+    @property
+    def wants(self) -> botarena.v1.play_pb2.Wants:
+        """What the bot asked for in its Hello."""
+
+    def __init__(
+        self,
+        *,
+        wants: botarena.v1.play_pb2.Wants | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["wants", b"wants"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["wants", b"wants"]) -> None: ...
+
+global___SessionLive = SessionLive
+
+@typing.final
+class SessionReleased(google.protobuf.message.Message):
+    """The session is let go."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
     def __init__(
         self,
     ) -> None: ...
 
-global___SessionLive = SessionLive
+global___SessionReleased = SessionReleased
 
 @typing.final
 class SessionUnknown(google.protobuf.message.Message):
@@ -393,13 +496,13 @@ global___SessionUnknown = SessionUnknown
 
 @typing.final
 class Heartbeat(google.protobuf.message.Message):
-    """Sent each second."""
+    """Sent each second by both sides."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     LATENESS_US_FIELD_NUMBER: builtins.int
     lateness_us: builtins.int
-    """How late the gateway's event loop ran, in us."""
+    """How late the sender's event loop has run since the one before, in us."""
     def __init__(
         self,
         *,

@@ -1,0 +1,1 @@
+"""Plays sets: the one chatty loop, between the referee and the seats. Many sets share one event loop."""

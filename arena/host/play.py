@@ -1,0 +1,101 @@
+"""Plays one match: the loop between the referee and its seats."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from arena import metrics
+from arena.errors import ArenaError
+from arena.host.port import SessionFailed
+from arena.host.seats import Seat
+from arena.match.deal import ChanceStream
+from arena.match.record import Record, commitment_receipt, write_record
+from arena.match.referee import Outcome, Referee, Reply, Request, Step
+from arena.match.spec import Spec, VoidReason
+
+log = logging.getLogger(__name__)
+
+
+class Voided(ArenaError):
+    """The attempt has no result, through no bot's fault; the match is to be played again."""
+
+    retryable = True
+
+    def __init__(self, reason: VoidReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A match with a result. ``duration_ms`` from the first event to the last, ``decisions`` asked of bots."""
+
+    spec: Spec
+    outcome: Outcome
+    record: Record
+    events: int
+    decisions: int
+    duration_ms: int
+
+
+async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int]) -> Finished:
+    """Plays ``spec`` with ``seats`` in seat order. Raises Voided, having told every seat."""
+    try:
+        return await _play(spec, seats, key, bot_seeds)
+    except BaseException as error:
+        for seat in seats:
+            seat.void()
+        if isinstance(error, SessionFailed):
+            raise Voided(VoidReason.INFRA_VOID, str(error)) from error
+        if isinstance(error, Exception) and not isinstance(error, Voided):
+            log.exception("match %s: the engine or the referee failed", spec.match_id)
+            raise Voided(VoidReason.ENGINE_ERROR, repr(error)) from error
+        raise
+
+
+async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int]) -> Finished:
+    deal = spec.deal
+    referee = Referee(spec, ChanceStream(deal.seed(spec.match_id, spec.attempt, spec.set_id)).pick)
+    receipt = commitment_receipt(key, spec.match_id, deal.commitment)
+    for number, seat in enumerate(seats):
+        seat.start(spec, number, receipt, bot_seeds[number])
+    began, decisions = time.monotonic(), 0
+    step = referee.start()
+    while step.outcome is None:
+        for seat in seats:
+            seat.observe(step.events)
+        decisions += len(step.requests)
+        replies = await _ask(seats, step)
+        step = referee.advance(replies, at_ms=int((time.monotonic() - began) * 1000))
+    for seat in seats:
+        seat.observe(step.events)
+    record = write_record(spec, referee.events, step.outcome, key)
+    duration_ms = int((time.monotonic() - began) * 1000)
+    metrics.DECISIONS.labels(spec.game).inc(decisions)
+    return Finished(spec, step.outcome, record, len(referee.events), decisions, duration_ms)
+
+
+async def _ask(seats: Sequence[Seat], step: Step) -> dict[int, Reply]:
+    """All replies to one joint decision; none is looked at before all are in."""
+    requests = step.requests
+    if len(requests) == 1:
+        return {requests[0].seat: await _timed(seats[requests[0].seat], requests[0])}
+    tasks = [asyncio.ensure_future(_timed(seats[request.seat], request)) for request in requests]
+    try:
+        replies = await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+    return {request.seat: reply for request, reply in zip(requests, replies, strict=True)}
+
+
+async def _timed(seat: Seat, request: Request) -> Reply:
+    reply = await seat.decide(request)
+    metrics.DECISION_SECONDS.observe(reply.elapsed_us / 1e6)
+    return reply

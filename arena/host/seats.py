@@ -1,0 +1,99 @@
+"""Seats: what the match loop asks. A fault is data in the reply, never an exception."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from arena.host.port import Port
+from arena.host.wire import SeatWire
+from arena.match.record import Record
+from arena.match.referee import Event, Outcome, Reply, Request
+from arena.match.spec import Spec
+from botarena.v1 import play_pb2 as pb
+
+
+class Seat(Protocol):
+    """One seat of one match."""
+
+    def start(self, spec: Spec, seat: int, receipt: bytes, bot_seed: int) -> None:
+        """The match begins."""
+
+    def observe(self, events: Sequence[Event]) -> None:
+        """Something happened; the seat shows its bot only what it may see."""
+
+    async def decide(self, request: Request) -> Reply:
+        """The bot's answer or its fault. Raises SessionFailed if the arena itself failed."""
+
+    def end(self, outcome: Outcome, record: Record, *, reveal: bool) -> None:
+        """The match has a result."""
+
+    def void(self) -> None:
+        """The attempt has none."""
+
+
+class SessionSeat:
+    """A seat whose bot is connected by a session."""
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self._wire: SeatWire | None = None
+
+    def start(self, spec: Spec, seat: int, receipt: bytes, bot_seed: int) -> None:
+        self._wire = SeatWire(spec, seat, game_id=f"g_{secrets.token_hex(8)}", wants=self._port.wants)
+        self._port.deliver(pb.ArenaEvent(match_started=self._wire.started(receipt, bot_seed)))
+
+    def observe(self, events: Sequence[Event]) -> None:
+        seen = self._started.observed(events)
+        if seen is not None:
+            self._port.deliver(pb.ArenaEvent(events_observed=seen))
+
+    async def decide(self, request: Request) -> Reply:
+        wire = self._started
+        limit_ms = request.limit_ms + request.allowance_ms
+        answer = await self._port.ask(wire.decision(request), limit_ms)
+        if answer.act is None:
+            reply = Reply(None, answer.fault, answer.elapsed_us, answer.rtt_us)
+        else:
+            reply = wire.reply(request, answer.act, answer.elapsed_us, answer.rtt_us)
+        if (result := wire.result(request, reply)) is not None:
+            self._port.deliver(pb.ArenaEvent(act_result=result))
+        return reply
+
+    def end(self, outcome: Outcome, record: Record, *, reveal: bool) -> None:
+        self._port.end(self._started.ended(outcome, record, reveal=reveal))
+
+    def void(self) -> None:
+        if self._wire is not None:
+            self._port.end(self._wire.void())
+
+    @property
+    def _started(self) -> SeatWire:
+        assert self._wire is not None, "start() comes first"
+        return self._wire
+
+
+class ScriptedSeat:
+    """A seat without a bot: a function decides. For tests and simulations."""
+
+    def __init__(self, decide: Callable[[Request], Reply]) -> None:
+        self._decide = decide
+        self.observed: list[Event] = []
+        self.outcome: Outcome | None = None
+        self.voided = False
+
+    def start(self, spec: Spec, seat: int, receipt: bytes, bot_seed: int) -> None:
+        pass
+
+    def observe(self, events: Sequence[Event]) -> None:
+        self.observed += events
+
+    async def decide(self, request: Request) -> Reply:
+        return self._decide(request)
+
+    def end(self, outcome: Outcome, record: Record, *, reveal: bool) -> None:
+        self.outcome = outcome
+
+    def void(self) -> None:
+        self.voided = True

@@ -1,0 +1,1 @@
+"""The sans-I/O match: it holds positions, clocks and policy, and never waits, reads a clock or draws a random number."""

@@ -44,10 +44,15 @@ class Finished:
     duration_ms: int
 
 
-async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int]) -> Finished:
-    """Plays ``spec`` with ``seats`` in seat order. Raises Voided, having told every seat."""
+async def play_match(
+    spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int], *, reveal: bool = True
+) -> Finished:
+    """Plays ``spec`` with ``seats`` in seat order. Raises Voided, having told every seat.
+
+    ``reveal``: the bots get the deal's secret with the result; a shared deal keeps it until its set ends.
+    """
     try:
-        return await _play(spec, seats, key, bot_seeds)
+        finished = await _play(spec, seats, key, bot_seeds)
     except BaseException as error:
         for seat in seats:
             seat.void()
@@ -57,6 +62,9 @@ async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, 
             log.exception("match %s: the engine or the referee failed", spec.match_id)
             raise Voided(VoidReason.ENGINE_ERROR, repr(error)) from error
         raise
+    for seat in seats:
+        seat.end(finished.outcome, finished.record, reveal=reveal)
+    return finished
 
 
 async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int]) -> Finished:

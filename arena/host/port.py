@@ -59,6 +59,7 @@ class Port:
         self._send = send
         self._offers: dict[str, asyncio.Future[relay.ReadyReceived | None]] = {}
         self._asked: dict[AskKey, _Asked] = {}
+        self._running: dict[str, pb.MatchStarted] = {}
 
     async def offer(self, offer: pb.SetOffered, timeout_s: float) -> bytes | None:
         """The bot's nonce once it is ready; None if it is not within ``timeout_s``."""
@@ -82,10 +83,16 @@ class Port:
     def release_offer(self, offer_id: str) -> None:
         self._event(release_offer=offer_id)
 
+    def start(self, started: pb.MatchStarted) -> None:
+        """A game begins; it is remembered, because a session that moves has to be told again."""
+        self._running[started.game_id] = started
+        self._event(deliver=pb.ArenaEvent(match_started=started))
+
     def deliver(self, event: pb.ArenaEvent) -> None:
         self._event(deliver=event)
 
     def end(self, ended: pb.MatchEnded) -> None:
+        self._running.pop(ended.game_id, None)
         self._event(end=ended)
 
     async def ask(self, request: pb.DecisionRequested, limit_ms: int) -> Answer:
@@ -107,32 +114,39 @@ class Port:
 
     def handle(self, event: relay.GatewayEvent) -> None:
         """An event from the session's side."""
-        kind = event.WhichOneof("event")
-        if kind == "act":
-            received = event.act
-            key = (received.act.game_id, received.act.decision_id)
-            self._answer(key, Answer(received.act, None, received.elapsed_us, received.rtt_us))
-        elif kind == "expired":
-            fault = SeatReason.DISCONNECT if event.expired.disconnected else SeatReason.TIMEOUT
-            key = (event.expired.game_id, event.expired.decision_id)
-            self._answer(key, Answer(None, fault, event.expired.elapsed_ms * 1000, 0))
-        elif kind == "ready" and (waiting := self._offers.get(event.ready.offer_id)) and not waiting.done():
-            waiting.set_result(event.ready)
+        match event.WhichOneof("event"):
+            case "act":
+                act = event.act.act
+                answer = Answer(act, None, event.act.elapsed_us, event.act.rtt_us)
+                self._answer((act.game_id, act.decision_id), answer)
+            case "expired":
+                expired = event.expired
+                fault = SeatReason.DISCONNECT if expired.disconnected else SeatReason.TIMEOUT
+                answer = Answer(None, fault, expired.elapsed_ms * 1000, 0)
+                self._answer((expired.game_id, expired.decision_id), answer)
+            case "ready":
+                self._settle_offer(event.ready.offer_id, event.ready)
+            case "offer_refused":
+                self._settle_offer(event.offer_refused.offer_id, None)
 
     def bot_ended(self, fault: SeatReason = SeatReason.BOT_CRASH) -> None:
         """The bot's program has ended: open questions and all later ones are answered with ``fault``."""
         self.gone = fault
         for key in list(self._asked):
             self._answer(key, Answer(None, fault, 0, 0))
-        for waiting in self._offers.values():
-            if not waiting.done():
-                waiting.set_result(None)
+        for offer_id in self._offers:
+            self._settle_offer(offer_id, None)
 
     def fail(self, why: str) -> None:
         """The arena has lost the session: open questions raise SessionFailed."""
         for asked in self._asked.values():
             if not asked.future.done():
                 asked.future.set_exception(SessionFailed(why))
+
+    def _settle_offer(self, offer_id: str, ready: relay.ReadyReceived | None) -> None:
+        waiting = self._offers.get(offer_id)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(ready)
 
     def _answer(self, key: AskKey, answer: Answer) -> None:
         asked = self._asked.get(key)

@@ -36,13 +36,14 @@ class Seat(Protocol):
 class SessionSeat:
     """A seat whose bot is connected by a session."""
 
-    def __init__(self, port: Port) -> None:
+    def __init__(self, port: Port, offer_id: str) -> None:
         self._port = port
+        self._offer_id = offer_id
         self._wire: SeatWire | None = None
 
     def start(self, spec: Spec, seat: int, receipt: bytes, bot_seed: int) -> None:
         self._wire = SeatWire(spec, seat, game_id=f"g_{secrets.token_hex(8)}", wants=self._port.wants)
-        self._port.deliver(pb.ArenaEvent(match_started=self._wire.started(receipt, bot_seed)))
+        self._port.start(self._wire.started(receipt, bot_seed, self._offer_id))
 
     def observe(self, events: Sequence[Event]) -> None:
         seen = self._started.observed(events)

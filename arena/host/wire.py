@@ -61,8 +61,8 @@ class SeatWire:
         self._history: list[pb.ObservedEvent] = []
         self._seq = 0
 
-    def started(self, receipt: bytes, bot_seed: int, *, resumed: bool = False) -> pb.MatchStarted:
-        """The opening message; sent again with ``resumed`` where the seat's session has moved."""
+    def started(self, receipt: bytes, bot_seed: int, offer_id: str) -> pb.MatchStarted:
+        """The opening message."""
         spec = self._spec
         return pb.MatchStarted(
             game_id=self.game_id,
@@ -74,7 +74,7 @@ class SeatWire:
             seats=[pb.Player(bot=p.bot, version=p.version, owner=p.owner) for p in spec.seats],
             time_control=time_control_message(spec.time_control),
             rated=spec.rated,
-            resumed=resumed,
+            offer_id=offer_id,
             commitment=spec.deal.commitment,
             receipt=receipt,
             bot_seed=bot_seed,

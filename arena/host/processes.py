@@ -1,0 +1,154 @@
+"""Bots as processes of this machine, each behind the gateway core of this process at a unix socket.
+
+The same program plays here and remotely: it reads ARENA_ADDRESS and ARENA_TOKEN and opens PlayService.Play.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.errors import ArenaError
+from arena.gateway.local import LocalGateway
+from arena.gateway.session import Identity
+from arena.host.port import Port
+from arena.match.spec import SeatReason
+from botarena.internal.v1 import relay_pb2 as relay
+
+CONNECT_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 3.0
+HOST = "host"
+"""The key under which this process's host is attached to its own gateway core."""
+
+
+class BotDidNotConnect(ArenaError):
+    """A bot's program ended, or took too long, before it opened its session. The message holds the end of its output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How to start a bot. ``log`` takes its standard output and error."""
+
+    name: str
+    version: str
+    command: tuple[str, ...]
+    log: Path
+    owner: str = "local"
+
+
+class LocalBots:
+    """Starts bots and hands out their ports. Use as ``async with LocalBots(folder) as bots``; leaving ends them all."""
+
+    def __init__(self, folder: Path) -> None:
+        self._gateway = LocalGateway(folder / "play.sock")
+        self._address = f"unix:{folder / 'play.sock'}"
+        self._ports: dict[str, Port] = {}
+        self._running: dict[str, asyncio.subprocess.Process] = {}
+        self._watchers: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> LocalBots:
+        await self._gateway.__aenter__()
+        self._gateway.core.attach(HOST, self._on_event)
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await asyncio.gather(*(self.stop(port) for port in list(self._ports.values())))
+        for watcher in self._watchers:
+            watcher.cancel()
+        self._gateway.core.detach(HOST)
+        await self._gateway.__aexit__(None, None, None)
+
+    async def start(self, program: Program) -> Port:
+        """Starts ``program`` and waits for its session. Raises BotDidNotConnect."""
+        token = self._gateway.issue(
+            Identity(
+                bot_id=program.name,
+                version_id=program.version,
+                bot=program.name,
+                version=program.version,
+                owner=program.owner,
+            )
+        )
+        process = await _spawn(program, {"ARENA_ADDRESS": self._address, "ARENA_TOKEN": token})
+        session = asyncio.ensure_future(self._gateway.wait_session(token, CONNECT_TIMEOUT_S))
+        ended = asyncio.ensure_future(process.wait())
+        await asyncio.wait((session, ended), return_when=asyncio.FIRST_COMPLETED)
+        if not session.done() or session.exception() is not None:
+            session.cancel()
+            await _stop(process)
+            await asyncio.gather(session, ended, return_exceptions=True)
+            why = f"ended with status {process.returncode}" if process.returncode is not None else "took too long"
+            raise BotDidNotConnect(
+                f"{program.name} {why} before it connected to ARENA_ADDRESS; its output ends:\n{_tail(program.log)}"
+            )
+        port = Port(session.result(), self._send)
+        self._ports[port.session] = port
+        self._running[port.session] = process
+        watcher = asyncio.create_task(self._watch(port, ended))
+        self._watchers.add(watcher)
+        watcher.add_done_callback(self._watchers.discard)
+        return port
+
+    async def stop(self, port: Port) -> None:
+        """Ends a bot's program: asks first, then kills."""
+        process = self._running.pop(port.session, None)
+        if process is not None:
+            await _stop(process)
+        self._ports.pop(port.session, None)
+
+    def _send(self, event: relay.WorkerEvent) -> None:
+        self._gateway.core.handle_worker_event(HOST, event)
+
+    def _on_event(self, event: relay.GatewayEvent) -> None:
+        port = self._ports.get(event.session)
+        if port is not None:
+            port.handle(event)
+
+    async def _watch(self, port: Port, ended: asyncio.Future[int]) -> None:
+        await ended
+        self._running.pop(port.session, None)
+        port.bot_ended(SeatReason.BOT_CRASH)
+
+
+async def _spawn(program: Program, environment: dict[str, str]) -> asyncio.subprocess.Process:
+    """Starts the program in a process group of its own, which the kernel ends with this process where it can."""
+    with program.log.open("ab") as log:
+        return await asyncio.create_subprocess_exec(
+            *dies_with_parent(program.command),
+            env={**os.environ, **environment},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def dies_with_parent(command: Sequence[str]) -> tuple[str, ...]:
+    """``command`` so that a killed arena leaves no orphan: by setpriv where the system has it."""
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    return (setpriv, "--pdeathsig", "KILL", *command) if setpriv else tuple(command)
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    for number, timeout_s in ((signal.SIGTERM, STOP_TIMEOUT_S), (signal.SIGKILL, None)):
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await process.wait()
+
+
+def _tail(log: Path, lines: int = 15) -> str:
+    try:
+        return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+    except OSError:
+        return "(no output)"

@@ -1,0 +1,191 @@
+"""Plays one set: commits to its deals, asks every bot once whether it is ready, then plays its games in order."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+import engines
+from arena import metrics
+from arena.errors import ArenaError
+from arena.host.play import Finished, Voided, play_match
+from arena.host.port import Port
+from arena.host.seats import SessionSeat
+from arena.host.wire import config_json, time_control_message
+from arena.match.deal import NONCE_BYTES, SECRET_BYTES, Deal, DealMode, commitment, rules_hash, secret_from_seed
+from arena.match.spec import Player, Spec, TimeControl
+from botarena.v1 import play_pb2 as pb
+
+READY_TIMEOUT_S = 10.0
+
+
+class NotReady(ArenaError):
+    """Bots did not answer the offer; ``positions`` says which. Nothing was played and nobody is charged."""
+
+    def __init__(self, positions: tuple[int, ...]) -> None:
+        super().__init__(f"not ready: positions {positions}")
+        self.positions = positions
+
+
+@dataclass(frozen=True, slots=True)
+class GameJob:
+    """One game still to be played. ``order`` names the position (index into ``SetJob.players``) on each seat."""
+
+    match_id: str
+    index: int
+    attempt: int
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetJob:
+    """A set as it is to be played now. ``seed`` replaces the secret and makes the deals unproven."""
+
+    set_id: str
+    attempt: int
+    game: str
+    config: Mapping[str, bool | int]
+    players: tuple[Player, ...]
+    games: tuple[GameJob, ...]
+    time_control: TimeControl
+    deal_mode: DealMode
+    rated: bool
+    seed: int | None = None
+
+
+class Ports(Protocol):
+    """Where the sessions of a set's bots come from."""
+
+    async def open(self, position: int) -> Port:
+        """The session of the bot at ``position``; for a deal shared by several games a fresh one each time if need be."""
+
+    async def close_game(self) -> None:
+        """A game is over: whatever must not live into the next one ends."""
+
+
+class Journal(Protocol):
+    """Where a set's story is written. Every method may raise Fenced, which ends the set at once."""
+
+    async def begin(self, game: GameJob, commitment: bytes, secret: bytes) -> None:
+        """Called before the first event of an attempt."""
+
+    async def finished(self, game: GameJob, finished: Finished) -> None:
+        """Called with each result; the set's last one settles it."""
+
+
+class NoJournal:
+    """For games that are nobody's business."""
+
+    async def begin(self, game: GameJob, commitment: bytes, secret: bytes) -> None:
+        pass
+
+    async def finished(self, game: GameJob, finished: Finished) -> None:
+        pass
+
+
+async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519PrivateKey) -> None:
+    """Plays all games of ``job``. Raises NotReady before the first event, Voided or Fenced after it."""
+    secrets_by_game = _secrets(job)
+    commitments = {
+        game.index: commitment(
+            game.match_id, game.attempt, rules_hash(engines.get(job.game)), secrets_by_game[game.index]
+        )
+        for game in job.games
+    }
+    offer = _offer(job, list(commitments.values()))
+    nonces: dict[int, bytes] = {}
+    with metrics.SETS_RUNNING.track_inprogress():
+        for number, game in enumerate(job.games):
+            opened = [await ports.open(position) for position in range(len(job.players))]
+            if number == 0 or job.deal_mode == "shared":
+                nonces = await _ready(offer, opened)
+            spec = _spec(job, game, commitments[game.index], secrets_by_game[game.index], nonces)
+            await journal.begin(game, spec.deal.commitment, secrets_by_game[game.index])
+            seats = [SessionSeat(opened[position], offer.offer_id) for position in game.order]
+            reveal = job.deal_mode == "own" or number == len(job.games) - 1
+            finished = await play_match(spec, seats, key, _bot_seeds(job, game), reveal=reveal)
+            await ports.close_game()
+            await journal.finished(game, finished)
+            _count(finished)
+
+
+async def _ready(offer: pb.SetOffered, ports: list[Port]) -> dict[int, bytes]:
+    """The nonces by position. Raises NotReady after telling the bots that were ready."""
+    answers = await asyncio.gather(*(port.offer(offer, READY_TIMEOUT_S) for port in ports))
+    missing = tuple(position for position, nonce in enumerate(answers) if nonce is None)
+    if missing:
+        for port in ports:
+            port.release_offer(offer.offer_id)
+        raise NotReady(missing)
+    return {position: nonce[:NONCE_BYTES] for position, nonce in enumerate(answers) if nonce is not None}
+
+
+def _secrets(job: SetJob) -> dict[int, bytes]:
+    """The secret of each game: one for all of a shared deal, chosen by the seed where there is one."""
+    if job.seed is not None:
+        return {game.index: secret_from_seed(job.seed) for game in job.games}
+    shared = secrets.token_bytes(SECRET_BYTES)
+    return {
+        game.index: shared if job.deal_mode == "shared" else secrets.token_bytes(SECRET_BYTES) for game in job.games
+    }
+
+
+def _offer(job: SetJob, commitments: list[bytes]) -> pb.SetOffered:
+    return pb.SetOffered(
+        offer_id=f"o_{secrets.token_hex(8)}",
+        game=job.game,
+        players=len(job.players),
+        config_json=config_json(tuple(job.config.items())),
+        games=len(job.games),
+        rated=job.rated,
+        time_control=time_control_message(job.time_control),
+        commitments=commitments,
+    )
+
+
+def _spec(job: SetJob, game: GameJob, committed: bytes, secret: bytes, nonces: Mapping[int, bytes]) -> Spec:
+    uses_nonces = job.deal_mode == "own" and job.seed is None
+    deal = Deal(
+        mode=job.deal_mode,
+        commitment=committed,
+        nonces=tuple(nonces[position] for position in game.order) if uses_nonces else (),
+        set_attempt=job.attempt,
+        proven=job.seed is None,
+        secret=secret,
+    )
+    return Spec(
+        match_id=game.match_id,
+        set_id=job.set_id,
+        attempt=game.attempt,
+        game_index=game.index,
+        game=job.game,
+        config=job.config,
+        seats=tuple(job.players[position] for position in game.order),
+        time_control=job.time_control,
+        deal=deal,
+        rated=job.rated,
+    )
+
+
+def _bot_seeds(job: SetJob, game: GameJob) -> list[int]:
+    """Seeds for the bots' own randomness by seat; unrelated to the deal, and repeatable where the set has a seed."""
+    if job.seed is None:
+        return [secrets.randbits(63) for _ in game.order]
+    return [
+        int.from_bytes(hashlib.sha256(f"bot {job.seed} {game.match_id} {position}".encode()).digest()[:8], "big") >> 1
+        for position in game.order
+    ]
+
+
+def _count(finished: Finished) -> None:
+    faults = [str(reason) for reason in finished.outcome.reasons if reason != "NORMAL"]
+    metrics.MATCHES.labels(finished.spec.game, faults[0] if faults else "NORMAL").inc()
+
+
+__all__ = ["GameJob", "Journal", "NoJournal", "NotReady", "Ports", "SetJob", "Voided", "play_set"]

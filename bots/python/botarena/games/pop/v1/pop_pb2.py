@@ -24,15 +24,23 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62otarena/games/pop/v1/pop.proto\x12\x15\x62otarena.games.pop.v1\"\x17\n\x04View\x12\x0f\n\x07players\x18\x01 \x01(\r\"\x08\n\x06\x41\x63tionb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62otarena/games/pop/v1/pop.proto\x12\x15\x62otarena.games.pop.v1\"\xa6\x04\n\x04View\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x0f\n\x07players\x18\x02 \x01(\r\x12\x1a\n\x12two_player_variant\x18\x03 \x01(\x08\x12\x0e\n\x06rounds\x18\x04 \x01(\r\x12\r\n\x05round\x18\x05 \x01(\r\x12\x0c\n\x04turn\x18\x06 \x01(\r\x12\x0c\n\x04step\x18\x07 \x01(\r\x12\x30\n\x05phase\x18\x08 \x01(\x0e\x32!.botarena.games.pop.v1.View.Phase\x12-\n\x07\x63olumns\x18\t \x03(\x0b\x32\x1c.botarena.games.pop.v1.Cards\x12\x0c\n\x04hand\x18\n \x03(\r\x12\x12\n\nhand_sizes\x18\x0b \x03(\r\x12\r\n\x05\x63hief\x18\x0c \x03(\r\x12,\n\x06\x63hosen\x18\r \x03(\x0b\x32\x1c.botarena.games.pop.v1.Cards\x12+\n\x05taken\x18\x0e \x03(\x0b\x32\x1c.botarena.games.pop.v1.Cards\x12\x0c\n\x04pile\x18\x0f \x03(\r\x12\x0e\n\x06points\x18\x10 \x03(\r\x12\x0c\n\x04left\x18\x11 \x03(\r\"\x80\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\r\n\tPHASE_ROW\x10\x01\x12\x0e\n\nPHASE_DEAL\x10\x02\x12\x0e\n\nPHASE_DRAW\x10\x03\x12\x0f\n\x0bPHASE_CHIEF\x10\x04\x12\x10\n\x0cPHASE_CHOOSE\x10\x05\x12\x0e\n\nPHASE_OVER\x10\x06\x42\x07\n\x05_seat\"\x16\n\x05\x43\x61rds\x12\r\n\x05\x63\x61rds\x18\x01 \x03(\r\"u\n\x06\x41\x63tion\x12+\n\x04play\x18\x01 \x01(\x0b\x32\x1b.botarena.games.pop.v1.PlayH\x00\x12\x34\n\tplay_pair\x18\x02 \x01(\x0b\x32\x1f.botarena.games.pop.v1.PlayPairH\x00\x42\x08\n\x06\x61\x63tion\"\x14\n\x04Play\x12\x0c\n\x04\x63\x61rd\x18\x01 \x01(\r\"%\n\x08PlayPair\x12\x0b\n\x03low\x18\x01 \x01(\r\x12\x0c\n\x04high\x18\x02 \x01(\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'botarena.games.pop.v1.pop_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_VIEW']._serialized_start=58
-  _globals['_VIEW']._serialized_end=81
-  _globals['_ACTION']._serialized_start=83
-  _globals['_ACTION']._serialized_end=91
+  _globals['_VIEW']._serialized_start=59
+  _globals['_VIEW']._serialized_end=609
+  _globals['_VIEW_PHASE']._serialized_start=472
+  _globals['_VIEW_PHASE']._serialized_end=600
+  _globals['_CARDS']._serialized_start=611
+  _globals['_CARDS']._serialized_end=633
+  _globals['_ACTION']._serialized_start=635
+  _globals['_ACTION']._serialized_end=752
+  _globals['_PLAY']._serialized_start=754
+  _globals['_PLAY']._serialized_end=774
+  _globals['_PLAYPAIR']._serialized_start=776
+  _globals['_PLAYPAIR']._serialized_end=813
 # @@protoc_insertion_point(module_scope)

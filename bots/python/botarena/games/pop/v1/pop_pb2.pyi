@@ -4,37 +4,235 @@ isort:skip_file
 """
 
 import builtins
+import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.internal.containers
+import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
+import sys
 import typing
+
+if sys.version_info >= (3, 10):
+    import typing as typing_extensions
+else:
+    import typing_extensions
 
 DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
 
 @typing.final
 class View(google.protobuf.message.Message):
-    """What a seat knows of a position of POP!."""
+    """What a seat knows of a position of POP!. Cards are numbers 1..50; lists by seat begin with seat 0. A card that is in no
+    field is in another hand or in the deck.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    class _Phase:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _PhaseEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[View._Phase.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        PHASE_UNSPECIFIED: View._Phase.ValueType  # 0
+        PHASE_ROW: View._Phase.ValueType  # 1
+        """A card of the first row."""
+        PHASE_DEAL: View._Phase.ValueType  # 2
+        """A card of the first hands."""
+        PHASE_DRAW: View._Phase.ValueType  # 3
+        """A card drawn before a turn (two-player variant)."""
+        PHASE_CHIEF: View._Phase.ValueType  # 4
+        """A card of the Chief."""
+        PHASE_CHOOSE: View._Phase.ValueType  # 5
+        """Everybody chooses."""
+        PHASE_OVER: View._Phase.ValueType  # 6
+        """Nothing: the match is over."""
+
+    class Phase(_Phase, metaclass=_PhaseEnumTypeWrapper):
+        """What is due."""
+
+    PHASE_UNSPECIFIED: View.Phase.ValueType  # 0
+    PHASE_ROW: View.Phase.ValueType  # 1
+    """A card of the first row."""
+    PHASE_DEAL: View.Phase.ValueType  # 2
+    """A card of the first hands."""
+    PHASE_DRAW: View.Phase.ValueType  # 3
+    """A card drawn before a turn (two-player variant)."""
+    PHASE_CHIEF: View.Phase.ValueType  # 4
+    """A card of the Chief."""
+    PHASE_CHOOSE: View.Phase.ValueType  # 5
+    """Everybody chooses."""
+    PHASE_OVER: View.Phase.ValueType  # 6
+    """Nothing: the match is over."""
+
+    SEAT_FIELD_NUMBER: builtins.int
     PLAYERS_FIELD_NUMBER: builtins.int
+    TWO_PLAYER_VARIANT_FIELD_NUMBER: builtins.int
+    ROUNDS_FIELD_NUMBER: builtins.int
+    ROUND_FIELD_NUMBER: builtins.int
+    TURN_FIELD_NUMBER: builtins.int
+    STEP_FIELD_NUMBER: builtins.int
+    PHASE_FIELD_NUMBER: builtins.int
+    COLUMNS_FIELD_NUMBER: builtins.int
+    HAND_FIELD_NUMBER: builtins.int
+    HAND_SIZES_FIELD_NUMBER: builtins.int
+    CHIEF_FIELD_NUMBER: builtins.int
+    CHOSEN_FIELD_NUMBER: builtins.int
+    TAKEN_FIELD_NUMBER: builtins.int
+    PILE_FIELD_NUMBER: builtins.int
+    POINTS_FIELD_NUMBER: builtins.int
+    LEFT_FIELD_NUMBER: builtins.int
+    seat: builtins.int
+    """Absent for a spectator."""
     players: builtins.int
+    two_player_variant: builtins.bool
+    """As configured; it matters with two players only."""
+    rounds: builtins.int
+    """Rounds of the match."""
+    round: builtins.int
+    """This round, from 1."""
+    turn: builtins.int
+    """1..8; 0 while the round is set up."""
+    step: builtins.int
+    """Events of this round so far; a joint decision is one."""
+    phase: global___View.Phase.ValueType
+    @property
+    def columns(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Cards]:
+        """Five columns, A to E, each floor first."""
+
+    @property
+    def hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The seat's own cards, ascending."""
+
+    @property
+    def hand_sizes(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat."""
+
+    @property
+    def chief(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The Chief's cards of this turn that lie open."""
+
+    @property
+    def chosen(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Cards]:
+        """By seat what was chosen, while face-down cards of the Chief are still to come; empty otherwise."""
+
+    @property
+    def taken(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Cards]:
+        """By seat the cards collected in this round."""
+
+    @property
+    def pile(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Cards that the Chief blew up: the next player who sets off an explosion takes them."""
+
+    @property
+    def points(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat the explosions collected so far in the match."""
+
+    @property
+    def left(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat the card left in the hand, once the match is over."""
+
     def __init__(
         self,
         *,
+        seat: builtins.int | None = ...,
         players: builtins.int = ...,
+        two_player_variant: builtins.bool = ...,
+        rounds: builtins.int = ...,
+        round: builtins.int = ...,
+        turn: builtins.int = ...,
+        step: builtins.int = ...,
+        phase: global___View.Phase.ValueType = ...,
+        columns: collections.abc.Iterable[global___Cards] | None = ...,
+        hand: collections.abc.Iterable[builtins.int] | None = ...,
+        hand_sizes: collections.abc.Iterable[builtins.int] | None = ...,
+        chief: collections.abc.Iterable[builtins.int] | None = ...,
+        chosen: collections.abc.Iterable[global___Cards] | None = ...,
+        taken: collections.abc.Iterable[global___Cards] | None = ...,
+        pile: collections.abc.Iterable[builtins.int] | None = ...,
+        points: collections.abc.Iterable[builtins.int] | None = ...,
+        left: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["players", b"players"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_seat", b"_seat", "seat", b"seat"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_seat", b"_seat", "chief", b"chief", "chosen", b"chosen", "columns", b"columns", "hand", b"hand", "hand_sizes", b"hand_sizes", "left", b"left", "phase", b"phase", "pile", b"pile", "players", b"players", "points", b"points", "round", b"round", "rounds", b"rounds", "seat", b"seat", "step", b"step", "taken", b"taken", "turn", b"turn", "two_player_variant", b"two_player_variant"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_seat", b"_seat"]) -> typing.Literal["seat"] | None: ...
 
 global___View = View
 
 @typing.final
-class Action(google.protobuf.message.Message):
-    """An action of POP!."""
+class Cards(google.protobuf.message.Message):
+    """A list of cards."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    CARDS_FIELD_NUMBER: builtins.int
+    @property
+    def cards(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
     def __init__(
         self,
+        *,
+        cards: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["cards", b"cards"]) -> None: ...
+
+global___Cards = Cards
+
+@typing.final
+class Action(google.protobuf.message.Message):
+    """What a seat chooses."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PLAY_FIELD_NUMBER: builtins.int
+    PLAY_PAIR_FIELD_NUMBER: builtins.int
+    @property
+    def play(self) -> global___Play: ...
+    @property
+    def play_pair(self) -> global___PlayPair: ...
+    def __init__(
+        self,
+        *,
+        play: global___Play | None = ...,
+        play_pair: global___PlayPair | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["action", b"action", "play", b"play", "play_pair", b"play_pair"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["action", b"action", "play", b"play", "play_pair", b"play_pair"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["action", b"action"]) -> typing.Literal["play", "play_pair"] | None: ...
 
 global___Action = Action
+
+@typing.final
+class Play(google.protobuf.message.Message):
+    """One card of the hand."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: builtins.int
+    card: builtins.int
+    def __init__(
+        self,
+        *,
+        card: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["card", b"card"]) -> None: ...
+
+global___Play = Play
+
+@typing.final
+class PlayPair(google.protobuf.message.Message):
+    """Two cards of the hand, low < high: the two-player variant."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    LOW_FIELD_NUMBER: builtins.int
+    HIGH_FIELD_NUMBER: builtins.int
+    low: builtins.int
+    high: builtins.int
+    def __init__(
+        self,
+        *,
+        low: builtins.int = ...,
+        high: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["high", b"high", "low", b"low"]) -> None: ...
+
+global___PlayPair = PlayPair

@@ -1,0 +1,263 @@
+"""Settings of every process of an arena: flags > environment (``ARENA_*``) > ``arena.toml`` > defaults.
+
+A setting has one dotted name, the same everywhere: ``gateway.listen`` is the key ``listen`` of the table ``[gateway]``
+in arena.toml, ``ARENA_GATEWAY_LISTEN`` in the environment, and what a command's flag sets. Unknown environment
+variables are ignored (the SDK and Kubernetes have some with the same prefix); unknown keys in arena.toml are errors.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Final, get_type_hints
+
+import engines
+from arena.errors import UserError
+from arena.match.spec import TimeControl
+
+CONFIG_FILE: Final = "arena.toml"
+SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+STANDARD_OPTIONS: Final[Mapping[str, Mapping[str, bool | int]]] = {"balloon-race": {"dice_timer_ms": 3000}}
+"""Options of the standard ladders that differ from the game's own defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderSpec:
+    """A ladder to hold: one game, number of players, complete config and time control."""
+
+    slug: str
+    game: str
+    players: int
+    config: Mapping[str, bool | int]
+    time_control: TimeControl = field(default_factory=TimeControl)
+
+
+def standard_ladders() -> tuple[LadderSpec, ...]:
+    """One ladder for each installed game and number of players, named like ``balloon-challenge-3p``."""
+    return tuple(
+        LadderSpec(
+            slug=f"{game.name}-{players}p",
+            game=game.name,
+            players=players,
+            config=game.complete_config(players, STANDARD_OPTIONS.get(game.name, {})),
+        )
+        for game in _importable()
+        for players in range(game.min_players, game.max_players + 1)
+    )
+
+
+def _importable() -> Iterator[engines.Game]:
+    """Registered games; one whose package is not there (a missing extra) is left out."""
+    for name in engines.names():
+        try:
+            yield engines.get(name)
+        except ModuleNotFoundError:
+            continue
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySettings:
+    """Where bots (``listen``), workers (``relay_listen``: ``unix:path`` or ``host:port``) and Prometheus connect."""
+
+    listen: str = "127.0.0.1:7700"
+    relay_listen: str = ""
+    metrics_listen: str = "127.0.0.1:7701"
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """Where the pages are; ``/metrics`` of the web process is served there too."""
+
+    listen: str = "127.0.0.1:7780"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """Worker processes of this machine, and how many sets each plays at once.
+
+    The k-th worker, from 0, serves its metrics at the port of ``metrics_listen`` plus k.
+    """
+
+    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    max_sets: int = 64
+    metrics_listen: str = "127.0.0.1:7710"
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerSettings:
+    """How sets are made: a round each ``interval_ms``, at most ``backlog`` sets waiting for a worker on each ladder.
+
+    ``house_sets`` bounds the sets of house bots alone that are in flight, ``pair_sets_a_day`` the rated sets of two
+    external bots.
+    """
+
+    interval_ms: int = 500
+    backlog: int = 8
+    house_sets: int = 2
+    pair_sets_a_day: int = 200
+    metrics_listen: str = "127.0.0.1:7702"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one bot, connection or address may ask of the arena."""
+
+    frame_bytes: int = 64 * 1024
+    credit: int = 64
+    connections_per_address: int = 256
+    hello_ms: int = 5_000
+    messages_per_s: int = 50
+    message_burst: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set. An empty ``redis_url`` means an embedded server.
+
+    ``database_url`` and ``gateway.relay_listen`` are filled in from ``data_dir`` where they are not given.
+    """
+
+    data_dir: Path = Path("arena-data")
+    database_url: str = ""
+    redis_url: str | None = None
+    gateway: GatewaySettings = field(default_factory=GatewaySettings)
+    web: WebSettings = field(default_factory=WebSettings)
+    worker: WorkerSettings = field(default_factory=WorkerSettings)
+    scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
+    limits: Limits = field(default_factory=Limits)
+    ladders: tuple[LadderSpec, ...] = field(default_factory=standard_ladders)
+
+    def __post_init__(self) -> None:
+        if not self.database_url:
+            object.__setattr__(self, "database_url", f"sqlite:///{self.data_dir / 'arena.db'}")
+        if not self.gateway.relay_listen:
+            relay = f"unix:{self.data_dir / 'relay.sock'}"
+            given = {item.name: getattr(self.gateway, item.name) for item in fields(self.gateway)}
+            object.__setattr__(self, "gateway", GatewaySettings(**{**given, "relay_listen": relay}))
+
+
+def load(
+    flags: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    path: Path | None = None,
+) -> Settings:
+    """The settings of this process.
+
+    ``flags`` maps dotted names to values, None meaning not given. ``path`` is the configuration file, by default
+    ``$ARENA_CONFIG`` or arena.toml in the working directory if there is one. Raises UserError.
+    """
+    environ = os.environ if environ is None else environ
+    path = path or (Path(environ["ARENA_CONFIG"]) if environ.get("ARENA_CONFIG") else None)
+    document = _read(path or Path(CONFIG_FILE), required=path is not None)
+    ladders = document.pop("ladders", None)
+    values = dict(_flatten(document, path or Path(CONFIG_FILE)))
+    for name in _types(Settings):
+        if (text := environ.get("ARENA_" + name.upper().replace(".", "_"))) is not None:
+            values[name] = (text, f"ARENA_{name.upper().replace('.', '_')}")
+    for name, value in (flags or {}).items():
+        if value is not None:
+            values[name] = (value, f"the flag for {name}")
+    settings: Settings = _build(Settings, values, "")
+    if ladders is None:
+        return settings
+    given = {item.name: getattr(settings, item.name) for item in fields(settings)}
+    return Settings(**{**given, "ladders": _ladders(ladders, path or Path(CONFIG_FILE))})
+
+
+def _read(path: Path, *, required: bool) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if required:
+            raise UserError(f"there is no configuration file {path}") from None
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path} is not valid TOML: {error}") from None
+
+
+def _types(kind: type) -> dict[str, type]:
+    """Dotted names of all scalar settings with their types."""
+    found: dict[str, type] = {}
+    for name, hint in get_type_hints(kind).items():
+        if name == "ladders":
+            continue
+        if is_dataclass(hint) and isinstance(hint, type):
+            found.update({f"{name}.{inner}": value for inner, value in _types(hint).items()})
+        else:
+            found[name] = str if hint == (str | None) else hint
+    return found
+
+
+def _flatten(document: Mapping[str, Any], path: Path, prefix: str = "") -> Iterator[tuple[str, tuple[object, str]]]:
+    """(dotted name, (value, where it was given)) for each key of a TOML document. Raises UserError on unknown keys."""
+    known = _types(Settings)
+    tables = {name.split(".")[0] for name in known if "." in name}
+    for key, value in document.items():
+        name = prefix + key
+        if isinstance(value, dict) and name in tables:
+            yield from _flatten(value, path, f"{name}.")
+        elif name in known:
+            yield name, (value, f"{path}, key {name}")
+        else:
+            near = sorted(item for item in known if item.startswith(prefix)) + ([] if prefix else ["[[ladders]]"])
+            raise UserError(f"{path}: there is no setting {name!r}; there are: {', '.join(near)}")
+
+
+def _build(kind: type[Any], values: Mapping[str, tuple[object, str]], prefix: str) -> Any:
+    arguments: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        if is_dataclass(hint) and isinstance(hint, type):
+            arguments[name] = _build(hint, values, f"{prefix}{name}.")
+        elif prefix + name in values:
+            value, where = values[prefix + name]
+            arguments[name] = _convert(value, str if hint == (str | None) else hint, where)
+    return kind(**arguments)
+
+
+def _convert(value: object, kind: type, where: str) -> Any:
+    if kind is Path and isinstance(value, str | Path) and str(value):
+        return Path(value).expanduser()
+    if kind is str and isinstance(value, str):
+        return value
+    if kind is int and not isinstance(value, bool):
+        if isinstance(value, str) and re.fullmatch(r"\d+", value):
+            value = int(value)
+        if isinstance(value, int) and value >= 0:
+            return value
+    wanted = {int: "a whole number that is not negative", str: "a string", Path: "a path"}[kind]
+    raise UserError(f"{where}: {wanted} is needed, not {value!r}")
+
+
+def _ladders(document: object, path: Path) -> tuple[LadderSpec, ...]:
+    if not isinstance(document, list) or not all(isinstance(item, dict) for item in document):
+        raise UserError(f"{path}: ladders are written as tables [[ladders]]")
+    specs = tuple(_ladder(item, f"{path}, ladder {number}") for number, item in enumerate(document, 1))
+    slugs = [spec.slug for spec in specs]
+    if repeated := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
+        raise UserError(f"{path}: two ladders have the same slug: {', '.join(repeated)}")
+    return specs
+
+
+def _ladder(item: dict[str, Any], where: str) -> LadderSpec:
+    times = {spec.name: spec.default for spec in fields(TimeControl)}
+    known = ("slug", "game", "players", "config", *times)
+    if unknown := sorted(set(item) - set(known)):
+        raise UserError(f"{where}: there is no key {unknown[0]!r}; there are: {', '.join(known)}")
+    for name, kind in (("game", str), ("players", int), ("config", dict)):
+        if not isinstance(item.setdefault(name, {}), kind):
+            raise UserError(f"{where}: the key {name!r} is needed")
+    try:
+        config = engines.get(item["game"]).complete_config(item["players"], item["config"])
+    except engines.GameError as error:
+        raise UserError(f"{where}: {error}") from None
+    slug = item.get("slug", f"{item['game']}-{item['players']}p")
+    if not isinstance(slug, str) or not SLUG.fullmatch(slug):
+        raise UserError(f"{where}, key slug: lower-case letters and digits joined by '-' are needed, not {slug!r}")
+    given = {name: _convert(item.get(name, default), int, f"{where}, key {name}") for name, default in times.items()}
+    return LadderSpec(slug, item["game"], item["players"], config, TimeControl(**given))

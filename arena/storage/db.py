@@ -1,0 +1,134 @@
+"""One database: connections, transactions, migrations. SQLite needs nothing; PostgreSQL is another URL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from arena.errors import ArenaError, Unavailable, UserError
+
+BUSY_MS: Final = 10_000
+READ_POOL_TIMEOUT_S: Final = 2.0
+"""Reads give up long before writes do: when the database is slow, pages fail and results do not."""
+WRITE_POOL_TIMEOUT_S: Final = 20.0
+MIGRATION_LOCK: Final = 7_700_001
+"""Key of the advisory lock around migrations on PostgreSQL."""
+
+
+class Database:
+    """Transactions on the database at ``url``. Make one in each process, after any fork; safe between threads."""
+
+    def __init__(self, url: str) -> None:
+        """Raises UserError if the URL names no database that this arena can use. Connects to nothing yet."""
+        try:
+            parsed = make_url(url)
+            self.sqlite = parsed.get_backend_name() == "sqlite"
+            if self.sqlite:
+                if not parsed.database or parsed.database == ":memory:":
+                    raise UserError(
+                        "the arena's processes share their database: SQLite needs a file, as sqlite:///PATH"
+                    )
+                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            self._reads = self._engine(url, "BEGIN", size=4, pool_timeout=READ_POOL_TIMEOUT_S)
+            self._writes = self._engine(url, "BEGIN IMMEDIATE", size=4, pool_timeout=WRITE_POOL_TIMEOUT_S)
+        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+            raise UserError(f"cannot use the database URL: {error}") from None
+
+    def _engine(self, url: str, begin: str, *, size: int, pool_timeout: float) -> Engine:
+        engine = create_engine(url, pool_size=size, max_overflow=size, pool_timeout=pool_timeout)
+        if self.sqlite:
+            event.listen(engine, "connect", _prepare_sqlite)
+            event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+        return engine
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that only reads, and sees one moment. Raises Unavailable."""
+        with _translated(), self._reads.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that commits at the end of the block, or leaves no trace if it raises. Raises Unavailable.
+
+        On SQLite it holds the one write lock from its first moment: keep it short.
+        """
+        with _translated(), self._writes.begin() as connection:
+            yield connection
+
+    def upgrade(self) -> None:
+        """Brings the schema up to date, under a lock. Raises ArenaError if a newer arena wrote it."""
+        from alembic import command  # noqa: PLC0415 - only here, and slow to import
+
+        from arena.storage import migrations  # noqa: PLC0415
+
+        if self.sqlite:
+            self._set_wal()
+        with self.write() as connection:
+            if not self.sqlite:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+            config = migrations.config(connection)
+            if unknown := _revisions(connection) - migrations.known_revisions(config):
+                raise ArenaError(
+                    f"the database was written by a newer version of the arena (schema {', '.join(sorted(unknown))}); "
+                    "install that version"
+                )
+            command.upgrade(config, "head")
+
+    def _set_wal(self) -> None:
+        """Write-ahead logging is a property of the file, and cannot be set inside a transaction."""
+        with _translated():
+            raw = self._writes.raw_connection()
+            try:
+                raw.cursor().execute("PRAGMA journal_mode = WAL")
+            finally:
+                raw.close()
+
+    def close(self) -> None:
+        """Closes all connections that are not in use."""
+        self._reads.dispose()
+        self._writes.dispose()
+
+
+def insert_unless_there(connection: Connection, table: Table, **values: Any) -> bool:
+    """Inserts a row unless some unique key says that it is there already; returns whether it did."""
+    build = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    return connection.execute(build(table).values(**values).on_conflict_do_nothing()).rowcount == 1
+
+
+def _prepare_sqlite(raw: Any, _record: object) -> None:
+    raw.isolation_level = None  # the driver begins no transactions of its own; the "begin" event does
+    cursor = raw.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    # With WAL no process crash loses a commit, and a power cut loses whole last commits, never a part of one.
+    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.close()
+
+
+def _revisions(connection: Connection) -> set[str]:
+    if not connection.dialect.has_table(connection, "alembic_version"):
+        return set()
+    return {str(row[0]) for row in connection.execute(text("SELECT version_num FROM alembic_version"))}
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except PoolTimeout as error:
+        raise Unavailable("the database is too busy") from error
+    except (OperationalError, InterfaceError) as error:
+        raise Unavailable(f"the database does not answer: {error.orig}") from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise Unavailable(f"the connection to the database was lost: {error.orig}") from error
+        raise

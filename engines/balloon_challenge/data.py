@@ -12,7 +12,9 @@ BLACK: Final = COLOURS.index("K")
 VALUES: Final = (range(8), range(8), range(8), range(8), range(8), range(10))
 """Values of each colour's cards. Canonical: the rulebook says 8 cards a colour and prints no value above 7."""
 
-CARD_NAMES: Final = tuple(f"{letter}{value}" for letter, values in zip(COLOURS, VALUES, strict=True) for value in values)
+CARD_NAMES: Final = tuple(
+    f"{letter}{value}" for letter, values in zip(COLOURS, VALUES, strict=True) for value in values
+)
 """A card is its index in this table: R0..R7 B0..B7 W0..W7 Y0..Y7 G0..G7 K0..K9."""
 CARD_COLOUR: Final = tuple(COLOURS.index(name[0]) for name in CARD_NAMES)
 CARD_VALUE: Final = tuple(int(name[1:]) for name in CARD_NAMES)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from random import Random
 from typing import Any, ClassVar, Final
 
@@ -30,7 +31,17 @@ from engines.balloon_challenge.determinize import guess
 from engines.balloon_challenge.render import render
 from engines.balloon_challenge.summary import SUMMARY
 from engines.balloon_challenge.view import Cards, PastRound, View, past_from_json, view_from_json
-from engines.game import Chance, Config, Game, GameError, IllegalAction, Json, MalformedAction, Option, shared_placements
+from engines.game import (
+    Chance,
+    Config,
+    Game,
+    GameError,
+    IllegalAction,
+    Json,
+    MalformedAction,
+    Option,
+    shared_placements,
+)
 from engines.game import State as BaseState
 from engines.game import View as BaseView
 
@@ -66,6 +77,7 @@ class State(BaseState):
 
     def __init__(
         self,
+        *,
         n: int,
         round_: int,
         start: int,
@@ -103,9 +115,21 @@ class State(BaseState):
     def _copy(self) -> State:
         """The same position, for the caller to change before anybody else sees it."""
         return State(
-            self.n, self.round, self.start, self.turn, self.deck, self.hands, self.row0, self.rows,
-            self.counts, self.out, self.pot, self.chips, self.totals, self.past,
-        )  # fmt: skip
+            n=self.n,
+            round_=self.round,
+            start=self.start,
+            turn=self.turn,
+            deck=self.deck,
+            hands=self.hands,
+            row0=self.row0,
+            rows=self.rows,
+            counts=self.counts,
+            out=self.out,
+            pot=self.pot,
+            chips=self.chips,
+            totals=self.totals,
+            past=self.past,
+        )
 
     # What is due
 
@@ -237,9 +261,7 @@ class State(BaseState):
         volumes = [sum(CARD_VALUE[card] for card in hand) for hand in self.hands]
         exact = volumes.count(size)
         share = self.pot // exact if exact else 0
-        chips = tuple(
-            had + share if volume == size else had for had, volume in zip(self.chips, volumes, strict=True)
-        )
+        chips = tuple(had + share if volume == size else had for had, volume in zip(self.chips, volumes, strict=True))
         points = tuple(
             (volume if volume <= size else 0) + CHIP_POINTS[self.round] * had
             for had, volume in zip(chips, volumes, strict=True)
@@ -310,9 +332,9 @@ class State(BaseState):
 def new_round(n: int, round_: int, start: int, totals: tuple[int, ...], past: tuple[PastRound, ...]) -> State:
     """A round before its deal: all chips back on the table, one of them put aside."""
     return State(
-        n,
-        round_,
-        start,
+        n=n,
+        round_=round_,
+        start=start,
         turn=NOBODY,
         deck=FULL_DECK,
         hands=((),) * n,
@@ -343,12 +365,29 @@ def position(
     past: tuple[PastRound, ...],
 ) -> State:
     """A state from its parts; the deck is whatever lies nowhere else."""
-    table = [*row0, *(card for row in rows for card in row)]
-    gone = {*table, *(card for hand in hands for card in hand)}
-    deck = tuple((DEAL + card, 1) for card in range(CARDS) if card not in gone)
-    colours = [CARD_COLOUR[card] for card in table]
-    counts = tuple(colours.count(colour) for colour in range(len(COLOURS)))
-    return State(n, round_, start, turn, deck, hands, row0, rows, counts, out, pot, chips, totals, past)
+    table = [*row0, *chain.from_iterable(rows)]
+    gone = {*table, *chain.from_iterable(hands)}
+    return State(
+        n=n,
+        round_=round_,
+        start=start,
+        turn=turn,
+        deck=tuple((DEAL + card, 1) for card in range(CARDS) if card not in gone),
+        hands=hands,
+        row0=row0,
+        rows=rows,
+        counts=_by_colour(table),
+        out=out,
+        pot=pot,
+        chips=chips,
+        totals=totals,
+        past=past,
+    )
+
+
+def _by_colour(cards: Sequence[int]) -> tuple[int, ...]:
+    colours = [CARD_COLOUR[card] for card in cards]
+    return tuple(map(colours.count, range(len(COLOURS))))
 
 
 def _with(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
@@ -426,11 +465,10 @@ class BalloonChallenge(Game):
     def check_invariants(self, state: BaseState) -> None:
         """50 cards, all chips but those lost at scoring, and rows that only who is in goes on with."""
         assert isinstance(state, State)
-        table = [*state.row0, *(card for row in state.rows for card in row)]
-        cards = [*table, *(card for hand in state.hands for card in hand), *(event - DEAL for event, _ in state.deck)]
+        table = [*state.row0, *chain.from_iterable(state.rows)]
+        cards = [*table, *chain.from_iterable(state.hands), *(event - DEAL for event, _ in state.deck)]
         assert sorted(cards) == list(range(CARDS)), "each of the 50 cards is in one place"
-        assert sum(state.counts) == len(table) == state.size, "counts by colour are those of the table"
-        assert all(state.counts[c] == [CARD_COLOUR[card] for card in table].count(c) for c in range(len(COLOURS)))
+        assert state.counts == _by_colour(table), "counts by colour are those of the table"
         on_table = state.pot + (not any(state.out)) + sum(state.chips)
         assert on_table == CHIPS[state.n] or (state.is_terminal and on_table <= CHIPS[state.n]), "chips are kept"
         assert min(state.pot, *state.chips) >= 0, "no chips out of nothing"

@@ -159,7 +159,7 @@ class State(BaseState):
 
     def apply(self, joint: Mapping[int, int]) -> State:
         actors = self.actors()
-        if len(joint) != len(actors) or any(seat not in joint for seat in actors):
+        if not actors or len(joint) != len(actors) or any(seat not in joint for seat in actors):
             raise IllegalAction(f"balloon-pop: seats {list(actors)} decide now, not {sorted(joint)}")
         for seat in actors:
             self._check(seat, joint[seat])

@@ -24,15 +24,33 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/botarena/games/balloon_pop/v1/balloon_pop.proto\x12\x1d\x62otarena.games.balloon_pop.v1\"\x17\n\x04View\x12\x0f\n\x07players\x18\x01 \x01(\r\"\x08\n\x06\x41\x63tionb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/botarena/games/balloon_pop/v1/balloon_pop.proto\x12\x1d\x62otarena.games.balloon_pop.v1\"\xbe\x03\n\x04View\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x1a\n\x12simultaneous_cards\x18\x02 \x01(\x08\x12\r\n\x05\x62onus\x18\x03 \x01(\x08\x12\r\n\x05round\x18\x04 \x01(\r\x12\r\n\x05\x66irst\x18\x05 \x01(\r\x12\x38\n\x05phase\x18\x06 \x01(\x0e\x32).botarena.games.balloon_pop.v1.View.Phase\x12\x0c\n\x04step\x18\x07 \x01(\r\x12\x0b\n\x03\x62\x61g\x18\x08 \x03(\r\x12\x11\n\tdiscarded\x18\t \x03(\r\x12\x0e\n\x06groups\x18\n \x03(\t\x12\x0e\n\x06popped\x18\x0b \x01(\r\x12\x36\n\x07players\x18\x0c \x03(\x0b\x32%.botarena.games.balloon_pop.v1.Player\"\x90\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bPHASE_FIRST\x10\x01\x12\x0e\n\nPHASE_DRAW\x10\x02\x12\x0e\n\nPHASE_CARD\x10\x03\x12\x0f\n\x0bPHASE_GROUP\x10\x04\x12\x0f\n\x0bPHASE_PLACE\x10\x05\x12\r\n\tPHASE_POP\x10\x06\x12\x0e\n\nPHASE_OVER\x10\x07\x42\x07\n\x05_seat\"R\n\x06Player\x12\r\n\x05\x62oard\x18\x01 \x03(\t\x12\x0c\n\x04hand\x18\x02 \x03(\r\x12\x0e\n\x06points\x18\x03 \x01(\r\x12\x0c\n\x04\x63\x61rd\x18\x04 \x01(\r\x12\r\n\x05taken\x18\x05 \x01(\r\"\xb5\x02\n\x06\x41\x63tion\x12<\n\tplay_card\x18\x01 \x01(\x0b\x32\'.botarena.games.balloon_pop.v1.PlayCardH\x00\x12>\n\ntake_group\x18\x02 \x01(\x0b\x32(.botarena.games.balloon_pop.v1.TakeGroupH\x00\x12\x35\n\x05place\x18\x03 \x01(\x0b\x32$.botarena.games.balloon_pop.v1.PlaceH\x00\x12\x39\n\x07\x64iscard\x18\x04 \x01(\x0b\x32&.botarena.games.balloon_pop.v1.DiscardH\x00\x12\x31\n\x03pop\x18\x05 \x01(\x0b\x32\".botarena.games.balloon_pop.v1.PopH\x00\x42\x08\n\x06\x61\x63tion\"\x19\n\x08PlayCard\x12\r\n\x05value\x18\x01 \x01(\r\"\x1b\n\tTakeGroup\x12\x0e\n\x06number\x18\x01 \x01(\r\"\xe0\x01\n\x05Place\x12\x45\n\x0borientation\x18\x01 \x01(\x0e\x32\x30.botarena.games.balloon_pop.v1.Place.Orientation\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\x12\x10\n\x08reversed\x18\x03 \x01(\x08\x12\x0c\n\x04\x64rop\x18\x04 \x01(\r\"`\n\x0bOrientation\x12\x1b\n\x17ORIENTATION_UNSPECIFIED\x10\x00\x12\x18\n\x14ORIENTATION_VERTICAL\x10\x01\x12\x1a\n\x16ORIENTATION_HORIZONTAL\x10\x02\"\t\n\x07\x44iscard\"\xd9\x01\n\x03Pop\x12\x35\n\x04kind\x18\x01 \x01(\x0e\x32\'.botarena.games.balloon_pop.v1.Pop.Kind\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\x12\x0b\n\x03row\x18\x03 \x01(\r\"~\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x0c\n\x08KIND_RED\x10\x01\x12\x0e\n\nKIND_GREEN\x10\x02\x12\r\n\tKIND_BLUE\x10\x03\x12\x0f\n\x0bKIND_YELLOW\x10\x04\x12\x10\n\x0cKIND_NEUTRAL\x10\x05\x12\x10\n\x0cKIND_SYMBOLS\x10\x06\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'botarena.games.balloon_pop.v1.balloon_pop_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_VIEW']._serialized_start=82
-  _globals['_VIEW']._serialized_end=105
-  _globals['_ACTION']._serialized_start=107
-  _globals['_ACTION']._serialized_end=115
+  _globals['_VIEW']._serialized_start=83
+  _globals['_VIEW']._serialized_end=529
+  _globals['_VIEW_PHASE']._serialized_start=376
+  _globals['_VIEW_PHASE']._serialized_end=520
+  _globals['_PLAYER']._serialized_start=531
+  _globals['_PLAYER']._serialized_end=613
+  _globals['_ACTION']._serialized_start=616
+  _globals['_ACTION']._serialized_end=925
+  _globals['_PLAYCARD']._serialized_start=927
+  _globals['_PLAYCARD']._serialized_end=952
+  _globals['_TAKEGROUP']._serialized_start=954
+  _globals['_TAKEGROUP']._serialized_end=981
+  _globals['_PLACE']._serialized_start=984
+  _globals['_PLACE']._serialized_end=1208
+  _globals['_PLACE_ORIENTATION']._serialized_start=1112
+  _globals['_PLACE_ORIENTATION']._serialized_end=1208
+  _globals['_DISCARD']._serialized_start=1210
+  _globals['_DISCARD']._serialized_end=1219
+  _globals['_POP']._serialized_start=1222
+  _globals['_POP']._serialized_end=1439
+  _globals['_POP_KIND']._serialized_start=1313
+  _globals['_POP_KIND']._serialized_end=1439
 # @@protoc_insertion_point(module_scope)

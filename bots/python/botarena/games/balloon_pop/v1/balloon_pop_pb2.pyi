@@ -4,32 +4,292 @@ isort:skip_file
 """
 
 import builtins
+import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.internal.containers
+import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
+import sys
 import typing
+
+if sys.version_info >= (3, 10):
+    import typing as typing_extensions
+else:
+    import typing_extensions
 
 DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
 
 @typing.final
 class View(google.protobuf.message.Message):
-    """What a seat knows of a position of Balloon Pop."""
+    """A position of Balloon Pop. Everything is public. A cube is a letter: r g b y, upper case with a symbol, w neutral."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    class _Phase:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _PhaseEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[View._Phase.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        PHASE_UNSPECIFIED: View._Phase.ValueType  # 0
+        PHASE_FIRST: View._Phase.ValueType  # 1
+        """Chance says who is first in round 1."""
+        PHASE_DRAW: View._Phase.ValueType  # 2
+        """Cubes are drawn from the bag."""
+        PHASE_CARD: View._Phase.ValueType  # 3
+        """Seats play a card, from the first one clockwise."""
+        PHASE_GROUP: View._Phase.ValueType  # 4
+        """Seats take a group, by descending card."""
+        PHASE_PLACE: View._Phase.ValueType  # 5
+        """Seats place their groups, from the first one clockwise."""
+        PHASE_POP: View._Phase.ValueType  # 6
+        """Seats pop their sets, from the first one clockwise."""
+        PHASE_OVER: View._Phase.ValueType  # 7
+        """Nothing: the match is over."""
+
+    class Phase(_Phase, metaclass=_PhaseEnumTypeWrapper):
+        """What the game waits for."""
+
+    PHASE_UNSPECIFIED: View.Phase.ValueType  # 0
+    PHASE_FIRST: View.Phase.ValueType  # 1
+    """Chance says who is first in round 1."""
+    PHASE_DRAW: View.Phase.ValueType  # 2
+    """Cubes are drawn from the bag."""
+    PHASE_CARD: View.Phase.ValueType  # 3
+    """Seats play a card, from the first one clockwise."""
+    PHASE_GROUP: View.Phase.ValueType  # 4
+    """Seats take a group, by descending card."""
+    PHASE_PLACE: View.Phase.ValueType  # 5
+    """Seats place their groups, from the first one clockwise."""
+    PHASE_POP: View.Phase.ValueType  # 6
+    """Seats pop their sets, from the first one clockwise."""
+    PHASE_OVER: View.Phase.ValueType  # 7
+    """Nothing: the match is over."""
+
+    SEAT_FIELD_NUMBER: builtins.int
+    SIMULTANEOUS_CARDS_FIELD_NUMBER: builtins.int
+    BONUS_FIELD_NUMBER: builtins.int
+    ROUND_FIELD_NUMBER: builtins.int
+    FIRST_FIELD_NUMBER: builtins.int
+    PHASE_FIELD_NUMBER: builtins.int
+    STEP_FIELD_NUMBER: builtins.int
+    BAG_FIELD_NUMBER: builtins.int
+    DISCARDED_FIELD_NUMBER: builtins.int
+    GROUPS_FIELD_NUMBER: builtins.int
+    POPPED_FIELD_NUMBER: builtins.int
     PLAYERS_FIELD_NUMBER: builtins.int
-    players: builtins.int
+    seat: builtins.int
+    """Whose view it is; absent for a spectator."""
+    simultaneous_cards: builtins.bool
+    """As configured: all choose their cards at once."""
+    bonus: builtins.bool
+    """As configured: each set that a seat pops in a round after its first gives 1 more point."""
+    round: builtins.int
+    """1 to 8."""
+    first: builtins.int
+    """The seat that is first in this round; 0 in PHASE_FIRST."""
+    phase: global___View.Phase.ValueType
+    step: builtins.int
+    """Seats that are through with the phase, in its order; in PHASE_DRAW the cubes drawn."""
+    popped: builtins.int
+    """Sets that the seat whose turn it is to score has popped in this round."""
+    @property
+    def bag(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Cubes left in the bag of each kind, nine numbers in the order r g b y R G B Y w."""
+
+    @property
+    def discarded(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The same for the discard."""
+
+    @property
+    def groups(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """This round's groups of cubes, as drawn; an empty string once placed."""
+
+    @property
+    def players(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Player]:
+        """By seat."""
+
     def __init__(
         self,
         *,
-        players: builtins.int = ...,
+        seat: builtins.int | None = ...,
+        simultaneous_cards: builtins.bool = ...,
+        bonus: builtins.bool = ...,
+        round: builtins.int = ...,
+        first: builtins.int = ...,
+        phase: global___View.Phase.ValueType = ...,
+        step: builtins.int = ...,
+        bag: collections.abc.Iterable[builtins.int] | None = ...,
+        discarded: collections.abc.Iterable[builtins.int] | None = ...,
+        groups: collections.abc.Iterable[builtins.str] | None = ...,
+        popped: builtins.int = ...,
+        players: collections.abc.Iterable[global___Player] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["players", b"players"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_seat", b"_seat", "seat", b"seat"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_seat", b"_seat", "bag", b"bag", "bonus", b"bonus", "discarded", b"discarded", "first", b"first", "groups", b"groups", "phase", b"phase", "players", b"players", "popped", b"popped", "round", b"round", "seat", b"seat", "simultaneous_cards", b"simultaneous_cards", "step", b"step"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_seat", b"_seat"]) -> typing.Literal["seat"] | None: ...
 
 global___View = View
 
 @typing.final
+class Player(google.protobuf.message.Message):
+    """What lies in front of a seat."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    BOARD_FIELD_NUMBER: builtins.int
+    HAND_FIELD_NUMBER: builtins.int
+    POINTS_FIELD_NUMBER: builtins.int
+    CARD_FIELD_NUMBER: builtins.int
+    TAKEN_FIELD_NUMBER: builtins.int
+    points: builtins.int
+    """The score track; at the end with what empty columns and rows gave."""
+    card: builtins.int
+    """The card played in this round, 0 before."""
+    taken: builtins.int
+    """The number of the group taken in this round, from 1; 0 before."""
+    @property
+    def board(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """The six columns of the board from the left, each the cubes from the top down."""
+
+    @property
+    def hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The cards it still has, ascending."""
+
+    def __init__(
+        self,
+        *,
+        board: collections.abc.Iterable[builtins.str] | None = ...,
+        hand: collections.abc.Iterable[builtins.int] | None = ...,
+        points: builtins.int = ...,
+        card: builtins.int = ...,
+        taken: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["board", b"board", "card", b"card", "hand", b"hand", "points", b"points", "taken", b"taken"]) -> None: ...
+
+global___Player = Player
+
+@typing.final
 class Action(google.protobuf.message.Message):
-    """An action of Balloon Pop."""
+    """What a seat does."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PLAY_CARD_FIELD_NUMBER: builtins.int
+    TAKE_GROUP_FIELD_NUMBER: builtins.int
+    PLACE_FIELD_NUMBER: builtins.int
+    DISCARD_FIELD_NUMBER: builtins.int
+    POP_FIELD_NUMBER: builtins.int
+    @property
+    def play_card(self) -> global___PlayCard: ...
+    @property
+    def take_group(self) -> global___TakeGroup: ...
+    @property
+    def place(self) -> global___Place: ...
+    @property
+    def discard(self) -> global___Discard: ...
+    @property
+    def pop(self) -> global___Pop: ...
+    def __init__(
+        self,
+        *,
+        play_card: global___PlayCard | None = ...,
+        take_group: global___TakeGroup | None = ...,
+        place: global___Place | None = ...,
+        discard: global___Discard | None = ...,
+        pop: global___Pop | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["action", b"action", "discard", b"discard", "place", b"place", "play_card", b"play_card", "pop", b"pop", "take_group", b"take_group"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["action", b"action", "discard", b"discard", "place", b"place", "play_card", b"play_card", "pop", b"pop", "take_group", b"take_group"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["action", b"action"]) -> typing.Literal["play_card", "take_group", "place", "discard", "pop"] | None: ...
+
+global___Action = Action
+
+@typing.final
+class PlayCard(google.protobuf.message.Message):
+    """Plays a card."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    VALUE_FIELD_NUMBER: builtins.int
+    value: builtins.int
+    """1 to 10."""
+    def __init__(
+        self,
+        *,
+        value: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["value", b"value"]) -> None: ...
+
+global___PlayCard = PlayCard
+
+@typing.final
+class TakeGroup(google.protobuf.message.Message):
+    """Takes a group of cubes."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: builtins.int
+    number: builtins.int
+    """1 to 4, as drawn."""
+    def __init__(
+        self,
+        *,
+        number: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["number", b"number"]) -> None: ...
+
+global___TakeGroup = TakeGroup
+
+@typing.final
+class Place(google.protobuf.message.Message):
+    """Places the group."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Orientation:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _OrientationEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Place._Orientation.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        ORIENTATION_UNSPECIFIED: Place._Orientation.ValueType  # 0
+        ORIENTATION_VERTICAL: Place._Orientation.ValueType  # 1
+        ORIENTATION_HORIZONTAL: Place._Orientation.ValueType  # 2
+
+    class Orientation(_Orientation, metaclass=_OrientationEnumTypeWrapper):
+        """How the group lies."""
+
+    ORIENTATION_UNSPECIFIED: Place.Orientation.ValueType  # 0
+    ORIENTATION_VERTICAL: Place.Orientation.ValueType  # 1
+    ORIENTATION_HORIZONTAL: Place.Orientation.ValueType  # 2
+
+    ORIENTATION_FIELD_NUMBER: builtins.int
+    COLUMN_FIELD_NUMBER: builtins.int
+    REVERSED_FIELD_NUMBER: builtins.int
+    DROP_FIELD_NUMBER: builtins.int
+    orientation: global___Place.Orientation.ValueType
+    column: builtins.int
+    """The column of a vertical group, the leftmost one of a horizontal group; 0 to 5."""
+    reversed: builtins.bool
+    """Last cube first."""
+    drop: builtins.int
+    """The position, from 1 as drawn, of a cube that is discarded first; 0 for none."""
+    def __init__(
+        self,
+        *,
+        orientation: global___Place.Orientation.ValueType = ...,
+        column: builtins.int = ...,
+        reversed: builtins.bool = ...,
+        drop: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["column", b"column", "drop", b"drop", "orientation", b"orientation", "reversed", b"reversed"]) -> None: ...
+
+global___Place = Place
+
+@typing.final
+class Discard(google.protobuf.message.Message):
+    """Discards a group that fits nowhere."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -37,4 +297,57 @@ class Action(google.protobuf.message.Message):
         self,
     ) -> None: ...
 
-global___Action = Action
+global___Discard = Discard
+
+@typing.final
+class Pop(google.protobuf.message.Message):
+    """Pops a set."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Kind:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _KindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Pop._Kind.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        KIND_UNSPECIFIED: Pop._Kind.ValueType  # 0
+        KIND_RED: Pop._Kind.ValueType  # 1
+        KIND_GREEN: Pop._Kind.ValueType  # 2
+        KIND_BLUE: Pop._Kind.ValueType  # 3
+        KIND_YELLOW: Pop._Kind.ValueType  # 4
+        KIND_NEUTRAL: Pop._Kind.ValueType  # 5
+        """Neutral cubes alone."""
+        KIND_SYMBOLS: Pop._Kind.ValueType  # 6
+        """Symbols of any colours."""
+
+    class Kind(_Kind, metaclass=_KindEnumTypeWrapper):
+        """What the set is made of."""
+
+    KIND_UNSPECIFIED: Pop.Kind.ValueType  # 0
+    KIND_RED: Pop.Kind.ValueType  # 1
+    KIND_GREEN: Pop.Kind.ValueType  # 2
+    KIND_BLUE: Pop.Kind.ValueType  # 3
+    KIND_YELLOW: Pop.Kind.ValueType  # 4
+    KIND_NEUTRAL: Pop.Kind.ValueType  # 5
+    """Neutral cubes alone."""
+    KIND_SYMBOLS: Pop.Kind.ValueType  # 6
+    """Symbols of any colours."""
+
+    KIND_FIELD_NUMBER: builtins.int
+    COLUMN_FIELD_NUMBER: builtins.int
+    ROW_FIELD_NUMBER: builtins.int
+    kind: global___Pop.Kind.ValueType
+    column: builtins.int
+    """Column and row of the set's first cell: the uppermost one of its leftmost column. Columns 0 to 5, rows 0 to 7."""
+    row: builtins.int
+    def __init__(
+        self,
+        *,
+        kind: global___Pop.Kind.ValueType = ...,
+        column: builtins.int = ...,
+        row: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["column", b"column", "kind", b"kind", "row", b"row"]) -> None: ...
+
+global___Pop = Pop

@@ -271,7 +271,7 @@ class State(BaseState):
         if self.round < ROUNDS:
             return new_round(self.n, self.round + 1, (self.start + 1) % self.n, totals, past)
         end = self._copy()
-        end.chips, end.totals, end.past = chips, totals, past
+        end.pot, end.chips, end.totals, end.past = self.pot - exact * share, chips, totals, past
         return end
 
     def scores(self) -> tuple[int, ...]:
@@ -463,14 +463,14 @@ class BalloonChallenge(Game):
         return 1 + sum(players * (2 * HAND_SIZE[round_] + 1) + ROW_0[players] for round_ in range(1, ROUNDS + 1))
 
     def check_invariants(self, state: BaseState) -> None:
-        """50 cards, all chips but those lost at scoring, and rows that only who is in goes on with."""
+        """50 cards, the chips of so many players, and rows that only who is in goes on with."""
         assert isinstance(state, State)
         table = [*state.row0, *chain.from_iterable(state.rows)]
         cards = [*table, *chain.from_iterable(state.hands), *(event - DEAL for event, _ in state.deck)]
         assert sorted(cards) == list(range(CARDS)), "each of the 50 cards is in one place"
         assert state.counts == _by_colour(table), "counts by colour are those of the table"
         on_table = state.pot + (not any(state.out)) + sum(state.chips)
-        assert on_table == CHIPS[state.n] or (state.is_terminal and on_table <= CHIPS[state.n]), "chips are kept"
+        assert on_table == CHIPS[state.n], "chips are kept"
         assert min(state.pot, *state.chips) >= 0, "no chips out of nothing"
         assert (state.turn == NOBODY) == bool(state.is_terminal or state.chance()), "somebody decides, or nobody does"
         assert state.turn == NOBODY or not state.out[state.turn], "who is out does not move"

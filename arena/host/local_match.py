@@ -1,0 +1,190 @@
+"""Games between programs of this machine without a server: the same host and referee as on the arena."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+import engines
+from arena.errors import ArenaError, UserError
+from arena.host.play import Finished, Voided
+from arena.host.port import Port
+from arena.host.processes import LocalBots, Program
+from arena.host.sets import GameJob, NotReady, SetJob, play_set
+from arena.match.deal import DealMode
+from arena.match.spec import Player, TimeControl
+
+ATTEMPTS = 3
+"""How often a game that the machine spoilt is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalMatch:
+    """What ``arena match`` plays: ``games`` games over rotating seats, in sets of one game a seating.
+
+    ``fresh``: positions whose program must not live from one game of a shared deal into the next.
+    """
+
+    game: str
+    config: Mapping[str, bool | int]
+    programs: tuple[Program, ...]
+    games: int
+    time_control: TimeControl
+    deal_mode: DealMode = "own"
+    seed: int | None = None
+    concurrency: int = 1
+    fresh: frozenset[int] = frozenset()
+
+    def sets(self) -> list[SetJob]:
+        """The sets to play, in order; the last one is short if the games do not fill it."""
+        rules = engines.get(self.game)
+        seats = len(self.programs)
+        config = rules.complete_config(seats, self.config)
+        players = tuple(Player(program.name, program.version, program.owner) for program in self.programs)
+        jobs = []
+        for first in range(0, self.games, seats):
+            number = first // seats
+            games = tuple(
+                GameJob(
+                    match_id=self._id("m", first + shift),
+                    index=shift,
+                    attempt=1,
+                    order=tuple((seat + shift) % seats for seat in range(seats)),
+                )
+                for shift in range(min(seats, self.games - first))
+            )
+            jobs.append(
+                SetJob(
+                    set_id=self._id("s", number),
+                    attempt=1,
+                    game=self.game,
+                    config=config,
+                    players=players,
+                    games=games,
+                    time_control=self.time_control,
+                    deal_mode=self.deal_mode,
+                    rated=False,
+                    seed=self.seed,
+                )
+            )
+        return jobs
+
+    def _id(self, kind: str, number: int) -> str:
+        """Random, or the same again for the same seed, so that a seed repeats whole matches."""
+        if self.seed is None:
+            return f"{kind}_{secrets.token_hex(8)}"
+        return f"{kind}_{hashlib.sha256(f'{self.seed}/{kind}/{number}'.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalGame:
+    """A finished game: ``number`` counts the games of the match from 0, ``set_number`` its sets."""
+
+    number: int
+    set_number: int
+    order: tuple[int, ...]
+    finished: Finished
+
+
+async def play_local(match: LocalMatch, on_game: Callable[[LocalGame], None]) -> list[LocalGame]:
+    """Plays the whole match and returns its games in order; ``on_game`` hears of each as it ends.
+
+    Raises UserError with the program's output where a bot does not connect or is not ready.
+    """
+    queue = list(enumerate(match.sets()))
+    key = Ed25519PrivateKey.generate()
+    games: list[LocalGame] = []
+
+    def keep(game: LocalGame) -> None:
+        games.append(game)
+        on_game(game)
+
+    with tempfile.TemporaryDirectory(prefix="arena-") as folder:
+        async with LocalBots(Path(folder)) as bots:
+            lanes = [
+                asyncio.create_task(_lane(match, bots, queue, key, keep))
+                for _ in range(min(match.concurrency, len(queue)))
+            ]
+            try:
+                await asyncio.gather(*lanes)
+            finally:
+                for lane in lanes:
+                    lane.cancel()
+                await asyncio.gather(*lanes, return_exceptions=True)
+    return sorted(games, key=lambda game: game.number)
+
+
+async def _lane(
+    match: LocalMatch,
+    bots: LocalBots,
+    queue: list[tuple[int, SetJob]],
+    key: Ed25519PrivateKey,
+    keep: Callable[[LocalGame], None],
+) -> None:
+    """Plays sets off the queue with one process a bot."""
+    ports = _LanePorts(match, bots)
+    while queue:
+        number, job = queue.pop(0)
+        journal = _Keep(match, number, keep)
+        for attempt in range(1, ATTEMPTS + 1):
+            done = journal.done
+            rest = tuple(replace(game, attempt=attempt) for game in job.games if game.index not in done)
+            try:
+                await play_set(replace(job, attempt=attempt, games=rest), ports, journal, key)
+                break
+            except NotReady as error:
+                names = ", ".join(match.programs[position].name for position in error.positions)
+                raise UserError(f"{names} did not answer the offer of a set with Ready within 10 s") from error
+            except Voided as error:
+                if attempt == ATTEMPTS:
+                    raise ArenaError(f"a game failed {ATTEMPTS} times through no bot's fault: {error}") from error
+    await ports.close()
+
+
+class _LanePorts:
+    """One process a bot; a program that ended is started again with the next game."""
+
+    def __init__(self, match: LocalMatch, bots: LocalBots) -> None:
+        self._match = match
+        self._bots = bots
+        self._ports: dict[int, Port] = {}
+
+    async def open(self, position: int) -> Port:
+        port = self._ports.get(position)
+        if port is not None and not port.gone:
+            return port
+        self._ports[position] = await self._bots.start(self._match.programs[position])
+        return self._ports[position]
+
+    async def close_game(self) -> None:
+        if self._match.deal_mode == "shared":
+            for position in self._match.fresh & self._ports.keys():
+                await self._bots.stop(self._ports.pop(position))
+
+    async def close(self) -> None:
+        for port in self._ports.values():
+            await self._bots.stop(port)
+
+
+class _Keep:
+    """The journal of a set that is played for its caller only."""
+
+    def __init__(self, match: LocalMatch, set_number: int, keep: Callable[[LocalGame], None]) -> None:
+        self._first = set_number * len(match.programs)
+        self._set_number = set_number
+        self._keep = keep
+        self.done: set[int] = set()
+
+    async def begin(self, game: GameJob, commitment: bytes, secret: bytes) -> None:
+        pass
+
+    async def finished(self, game: GameJob, finished: Finished) -> None:
+        self.done.add(game.index)
+        self._keep(LocalGame(self._first + game.index, self._set_number, game.order, finished))

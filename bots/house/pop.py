@@ -17,7 +17,7 @@ Faces: TypeAlias = list[tuple[int, int]]
 """Cards on the table with their owners."""
 
 GREEDY_WORLDS: Final = 3
-PLACEMENTS_A_DECISION: Final = 150
+PLACEMENTS_A_DECISION: Final = 200
 """What the heuristic spends, in turns placed: about 3 ms in Python."""
 
 
@@ -32,18 +32,20 @@ def greedy(game: Game, view: PopView, legal: Sequence[int], rng: Random) -> int:
 
 
 def heuristic(game: Game, view: PopView, legal: Sequence[int], rng: Random) -> int:
-    """The choice with the best expected lead over the others, many guesses each."""
+    """The choice with the best expected lead over the others: sequential halving, the same guesses for all that are left."""
     seat = _seat(view)
-    worlds = [_others(game, view, rng) for _ in range(max(3, PLACEMENTS_A_DECISION // len(legal)))]
-
-    def cost(action: int) -> float:
-        total = 0
-        for others in worlds:
-            points = _points(view, action, others)
-            total += points[seat] * view.players - sum(points)
-        return total
-
-    return min(legal, key=cost)
+    choices = list(legal)
+    cost = dict.fromkeys(choices, 0)
+    halvings = max(1, (len(choices) - 1).bit_length())
+    while len(choices) > 1:
+        for _ in range(max(1, PLACEMENTS_A_DECISION // (halvings * len(choices)))):
+            others = _others(game, view, rng)
+            for action in choices:
+                points = _points(view, action, others)
+                cost[action] += points[seat] * view.players - sum(points)
+        choices.sort(key=cost.__getitem__)
+        del choices[(len(choices) + 1) // 2 :]
+    return choices[0]
 
 
 def _seat(view: PopView) -> int:

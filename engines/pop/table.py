@@ -37,9 +37,24 @@ def place_faces(columns: Columns, faces: Iterable[tuple[int, int]]) -> tuple[Col
         card, owner = sorted_faces[column]
         floors[column] = 1
         table[column] = (card, *table[column])
-        if gone := _explode(table, floors):
-            blasts.append((owner, gone))
+        if _starts(table, floors, column):
+            blasts.append((owner, _explode(table, floors)))
     return tuple(table), blasts
+
+
+def _starts(table: list[Cards], floors: list[int], column: int) -> bool:
+    """Whether the card just placed in ``column`` touches its colour. Nothing else can: before it nothing touched.
+
+    It lies in the lowest row there is, so beside it are at most the lowest cards of columns already served.
+    """
+    cards = table[column]
+    colour = COLOUR[cards[0]]
+    if len(cards) > 1 and COLOUR[cards[1]] == colour:
+        return True
+    for beside in (column - 1, column + 1):
+        if 0 <= beside < 5 and floors[beside] and table[beside] and COLOUR[table[beside][0]] == colour:
+            return True
+    return False
 
 
 def _explode(table: list[Cards], floors: list[int]) -> list[int]:

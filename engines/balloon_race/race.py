@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
-from typing import Final
+from typing import ClassVar, Final
 
 from engines.balloon_race import actions
 from engines.balloon_race.board import OFF, PADS, TILE, bits, token
@@ -34,7 +35,7 @@ class BalloonRace(Game):
     rules_version = 1
     min_players = 2
     max_players = 4
-    options: Final = {  # type: ignore[misc]
+    options: ClassVar[Mapping[str, Option]] = {
         "dice_timer_ms": Option(30_000, "time for laying the dice, in ms; 0: none, as for the youngest", 0, 600_000)
     }
     num_actions = actions.NUM_ACTIONS

@@ -24,15 +24,33 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n1botarena/games/balloon_race/v1/balloon_race.proto\x12\x1e\x62otarena.games.balloon_race.v1\"\x17\n\x04View\x12\x0f\n\x07players\x18\x01 \x01(\r\"\x08\n\x06\x41\x63tionb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n1botarena/games/balloon_race/v1/balloon_race.proto\x12\x1e\x62otarena.games.balloon_race.v1\"\xd9\x05\n\x04View\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x0f\n\x07players\x18\x02 \x01(\r\x12\x15\n\rdice_timer_ms\x18\x03 \x01(\r\x12\x39\n\x05phase\x18\x04 \x01(\x0e\x32*.botarena.games.balloon_race.v1.View.Phase\x12\x12\n\x05\x61\x63tor\x18\x05 \x01(\rH\x01\x88\x01\x01\x12\r\n\x05round\x18\x06 \x01(\r\x12\x0b\n\x03pad\x18\x07 \x01(\x11\x12\x0c\n\x04zone\x18\x08 \x01(\x11\x12\x10\n\x08\x62\x61lloons\x18\t \x03(\x11\x12;\n\tobstacles\x18\n \x03(\x0b\x32(.botarena.games.balloon_race.v1.Obstacle\x12\r\n\x05moved\x18\x0b \x03(\r\x12\r\n\x05\x64rawn\x18\x0c \x01(\r\x12\x0c\n\x04mail\x18\r \x03(\r\x12\r\n\x05order\x18\x0e \x03(\r\x12\x0c\n\x04turn\x18\x0f \x01(\r\x12\x0c\n\x04\x64ice\x18\x10 \x03(\r\x12\x0f\n\x07waiting\x18\x11 \x03(\r\x12\x11\n\tpenalties\x18\x12 \x03(\r\x12\x0f\n\x07letters\x18\x13 \x03(\r\x12\x33\n\x05\x63\x61rds\x18\x14 \x03(\x0b\x32$.botarena.games.balloon_race.v1.Hand\x12\x13\n\x0b\x63\x61rds_dealt\x18\x15 \x01(\r\"\xe4\x01\n\x05Phase\x12\x15\n\x11PHASE_UNSPECIFIED\x10\x00\x12\r\n\tPHASE_PAD\x10\x01\x12\x0e\n\nPHASE_ZONE\x10\x02\x12\x11\n\rPHASE_BALLOON\x10\x03\x12\x0e\n\nPHASE_CARD\x10\x04\x12\x0f\n\x0bPHASE_ORDER\x10\x05\x12\x12\n\x0ePHASE_OBSTACLE\x10\x06\x12\x0e\n\nPHASE_ROLL\x10\x07\x12\r\n\tPHASE_PUT\x10\x08\x12\x10\n\x0cPHASE_ASSIGN\x10\t\x12\x0c\n\x08PHASE_TO\x10\n\x12\x0e\n\nPHASE_MOVE\x10\x0b\x12\x0e\n\nPHASE_OVER\x10\x0c\x42\x07\n\x05_seatB\x08\n\x06_actor\")\n\x08Obstacle\x12\x0e\n\x06square\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\r\"\x17\n\x04Hand\x12\x0f\n\x07\x63olours\x18\x01 \x03(\r\"\xa4\x02\n\x06\x41\x63tion\x12\x38\n\x06\x61ssign\x18\x01 \x01(\x0b\x32&.botarena.games.balloon_race.v1.AssignH\x00\x12\x30\n\x02to\x18\x02 \x01(\x0b\x32\".botarena.games.balloon_race.v1.ToH\x00\x12\x32\n\x03put\x18\x03 \x01(\x0b\x32#.botarena.games.balloon_race.v1.PutH\x00\x12\x34\n\x04move\x18\x04 \x01(\x0b\x32$.botarena.games.balloon_race.v1.MoveH\x00\x12:\n\x07timeout\x18\x05 \x01(\x0b\x32\'.botarena.games.balloon_race.v1.TimeoutH\x00\x42\x08\n\x06\x61\x63tion\"\xb6\x01\n\x06\x41ssign\x12\x0c\n\x04\x64ice\x18\x01 \x03(\r\x12\x43\n\tdirection\x18\x02 \x01(\x0e\x32\x30.botarena.games.balloon_race.v1.Assign.Direction\"Y\n\tDirection\x12\x19\n\x15\x44IRECTION_UNSPECIFIED\x10\x00\x12\x18\n\x14\x44IRECTION_RIGHTWARDS\x10\x01\x12\x17\n\x13\x44IRECTION_LEFTWARDS\x10\x02\"!\n\x02To\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\"\"\n\x03Put\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\"F\n\x04Move\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\x12\x0e\n\x06to_row\x18\x03 \x01(\x11\x12\x11\n\tto_column\x18\x04 \x01(\x11\"\t\n\x07Timeoutb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'botarena.games.balloon_race.v1.balloon_race_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_VIEW']._serialized_start=85
-  _globals['_VIEW']._serialized_end=108
-  _globals['_ACTION']._serialized_start=110
-  _globals['_ACTION']._serialized_end=118
+  _globals['_VIEW']._serialized_start=86
+  _globals['_VIEW']._serialized_end=815
+  _globals['_VIEW_PHASE']._serialized_start=568
+  _globals['_VIEW_PHASE']._serialized_end=796
+  _globals['_OBSTACLE']._serialized_start=817
+  _globals['_OBSTACLE']._serialized_end=858
+  _globals['_HAND']._serialized_start=860
+  _globals['_HAND']._serialized_end=883
+  _globals['_ACTION']._serialized_start=886
+  _globals['_ACTION']._serialized_end=1178
+  _globals['_ASSIGN']._serialized_start=1181
+  _globals['_ASSIGN']._serialized_end=1363
+  _globals['_ASSIGN_DIRECTION']._serialized_start=1274
+  _globals['_ASSIGN_DIRECTION']._serialized_end=1363
+  _globals['_TO']._serialized_start=1365
+  _globals['_TO']._serialized_end=1398
+  _globals['_PUT']._serialized_start=1400
+  _globals['_PUT']._serialized_end=1434
+  _globals['_MOVE']._serialized_start=1436
+  _globals['_MOVE']._serialized_end=1506
+  _globals['_TIMEOUT']._serialized_start=1508
+  _globals['_TIMEOUT']._serialized_end=1517
 # @@protoc_insertion_point(module_scope)

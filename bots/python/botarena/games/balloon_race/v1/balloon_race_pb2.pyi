@@ -4,32 +4,394 @@ isort:skip_file
 """
 
 import builtins
+import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.internal.containers
+import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
+import sys
 import typing
+
+if sys.version_info >= (3, 10):
+    import typing as typing_extensions
+else:
+    import typing_extensions
 
 DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
 
 @typing.final
 class View(google.protobuf.message.Message):
-    """What a seat knows of a position of Balloon Race."""
+    """What a seat knows of a position of Wyścig balonów. Squares are 15 * row + column, row 0 at the start edge; colours are 0..4
+    for red, green, yellow, pink, blue, from left to right on the movement template; lists by seat begin with seat 0.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    class _Phase:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _PhaseEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[View._Phase.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        PHASE_UNSPECIFIED: View._Phase.ValueType  # 0
+        PHASE_PAD: View._Phase.ValueType  # 1
+        """Chance: where the landing pad lies."""
+        PHASE_ZONE: View._Phase.ValueType  # 2
+        """Chance: where on it the landing zone is."""
+        PHASE_BALLOON: View._Phase.ValueType  # 3
+        """Chance: the next balloon on the start tile."""
+        PHASE_CARD: View._Phase.ValueType  # 4
+        """Chance: a balloon card."""
+        PHASE_ORDER: View._Phase.ValueType  # 5
+        """Chance: an order card."""
+        PHASE_OBSTACLE: View._Phase.ValueType  # 6
+        """Chance: an obstacle from the supply."""
+        PHASE_ROLL: View._Phase.ValueType  # 7
+        """Chance: the dice."""
+        PHASE_PUT: View._Phase.ValueType  # 8
+        """The first player puts the new obstacle."""
+        PHASE_ASSIGN: View._Phase.ValueType  # 9
+        """The player of the turn lays the dice."""
+        PHASE_TO: View._Phase.ValueType  # 10
+        """It chooses where a balloon with a 6 goes."""
+        PHASE_MOVE: View._Phase.ValueType  # 11
+        """It moves an obstacle."""
+        PHASE_OVER: View._Phase.ValueType  # 12
+        """Nothing: the race is over."""
+
+    class Phase(_Phase, metaclass=_PhaseEnumTypeWrapper):
+        """What is due."""
+
+    PHASE_UNSPECIFIED: View.Phase.ValueType  # 0
+    PHASE_PAD: View.Phase.ValueType  # 1
+    """Chance: where the landing pad lies."""
+    PHASE_ZONE: View.Phase.ValueType  # 2
+    """Chance: where on it the landing zone is."""
+    PHASE_BALLOON: View.Phase.ValueType  # 3
+    """Chance: the next balloon on the start tile."""
+    PHASE_CARD: View.Phase.ValueType  # 4
+    """Chance: a balloon card."""
+    PHASE_ORDER: View.Phase.ValueType  # 5
+    """Chance: an order card."""
+    PHASE_OBSTACLE: View.Phase.ValueType  # 6
+    """Chance: an obstacle from the supply."""
+    PHASE_ROLL: View.Phase.ValueType  # 7
+    """Chance: the dice."""
+    PHASE_PUT: View.Phase.ValueType  # 8
+    """The first player puts the new obstacle."""
+    PHASE_ASSIGN: View.Phase.ValueType  # 9
+    """The player of the turn lays the dice."""
+    PHASE_TO: View.Phase.ValueType  # 10
+    """It chooses where a balloon with a 6 goes."""
+    PHASE_MOVE: View.Phase.ValueType  # 11
+    """It moves an obstacle."""
+    PHASE_OVER: View.Phase.ValueType  # 12
+    """Nothing: the race is over."""
+
+    SEAT_FIELD_NUMBER: builtins.int
     PLAYERS_FIELD_NUMBER: builtins.int
+    DICE_TIMER_MS_FIELD_NUMBER: builtins.int
+    PHASE_FIELD_NUMBER: builtins.int
+    ACTOR_FIELD_NUMBER: builtins.int
+    ROUND_FIELD_NUMBER: builtins.int
+    PAD_FIELD_NUMBER: builtins.int
+    ZONE_FIELD_NUMBER: builtins.int
+    BALLOONS_FIELD_NUMBER: builtins.int
+    OBSTACLES_FIELD_NUMBER: builtins.int
+    MOVED_FIELD_NUMBER: builtins.int
+    DRAWN_FIELD_NUMBER: builtins.int
+    MAIL_FIELD_NUMBER: builtins.int
+    ORDER_FIELD_NUMBER: builtins.int
+    TURN_FIELD_NUMBER: builtins.int
+    DICE_FIELD_NUMBER: builtins.int
+    WAITING_FIELD_NUMBER: builtins.int
+    PENALTIES_FIELD_NUMBER: builtins.int
+    LETTERS_FIELD_NUMBER: builtins.int
+    CARDS_FIELD_NUMBER: builtins.int
+    CARDS_DEALT_FIELD_NUMBER: builtins.int
+    seat: builtins.int
+    """Absent for a spectator."""
     players: builtins.int
+    dice_timer_ms: builtins.int
+    """Time for an assignment by the rules; 0: no such limit."""
+    phase: global___View.Phase.ValueType
+    actor: builtins.int
+    """The seat that decides; absent if none does."""
+    round: builtins.int
+    """1..5."""
+    pad: builtins.int
+    """First column of the landing pad, which is five squares of row 14. -1: not laid yet."""
+    zone: builtins.int
+    """Column of the landing zone, in row 14. -1: not laid yet."""
+    drawn: builtins.int
+    """Value of the obstacle that waits to be put; 0: none does."""
+    turn: builtins.int
+    """Turns completed in this round."""
+    cards_dealt: builtins.int
+    """Balloon cards dealt in all."""
+    @property
+    def balloons(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Square of each balloon, by colour. -1: not placed yet."""
+
+    @property
+    def obstacles(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Obstacle]:
+        """Those on the board, by square."""
+
+    @property
+    def moved(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Squares of the obstacles already moved in this turn."""
+
+    @property
+    def mail(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Squares with a mail token."""
+
+    @property
+    def order(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Order cards dealt in this round: 1 First, 2 Second, 3 Third, 4 Last; the i-th went to seat i modulo players."""
+
+    @property
+    def dice(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Before the assignment the throw, sorted; then the die of each balloon, by colour. Empty between turns."""
+
+    @property
+    def waiting(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Colours of the balloons that still move in this turn, in order; in PHASE_TO the first is the one to place."""
+
+    @property
+    def penalties(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat the penalty tokens."""
+
+    @property
+    def letters(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """By seat the mail tokens."""
+
+    @property
+    def cards(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Hand]:
+        """By seat the balloon cards: the seat's own only, until the race is over."""
+
     def __init__(
         self,
         *,
+        seat: builtins.int | None = ...,
         players: builtins.int = ...,
+        dice_timer_ms: builtins.int = ...,
+        phase: global___View.Phase.ValueType = ...,
+        actor: builtins.int | None = ...,
+        round: builtins.int = ...,
+        pad: builtins.int = ...,
+        zone: builtins.int = ...,
+        balloons: collections.abc.Iterable[builtins.int] | None = ...,
+        obstacles: collections.abc.Iterable[global___Obstacle] | None = ...,
+        moved: collections.abc.Iterable[builtins.int] | None = ...,
+        drawn: builtins.int = ...,
+        mail: collections.abc.Iterable[builtins.int] | None = ...,
+        order: collections.abc.Iterable[builtins.int] | None = ...,
+        turn: builtins.int = ...,
+        dice: collections.abc.Iterable[builtins.int] | None = ...,
+        waiting: collections.abc.Iterable[builtins.int] | None = ...,
+        penalties: collections.abc.Iterable[builtins.int] | None = ...,
+        letters: collections.abc.Iterable[builtins.int] | None = ...,
+        cards: collections.abc.Iterable[global___Hand] | None = ...,
+        cards_dealt: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["players", b"players"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_actor", b"_actor", "_seat", b"_seat", "actor", b"actor", "seat", b"seat"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_actor", b"_actor", "_seat", b"_seat", "actor", b"actor", "balloons", b"balloons", "cards", b"cards", "cards_dealt", b"cards_dealt", "dice", b"dice", "dice_timer_ms", b"dice_timer_ms", "drawn", b"drawn", "letters", b"letters", "mail", b"mail", "moved", b"moved", "obstacles", b"obstacles", "order", b"order", "pad", b"pad", "penalties", b"penalties", "phase", b"phase", "players", b"players", "round", b"round", "seat", b"seat", "turn", b"turn", "waiting", b"waiting", "zone", b"zone"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_actor", b"_actor"]) -> typing.Literal["actor"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_seat", b"_seat"]) -> typing.Literal["seat"] | None: ...
 
 global___View = View
 
 @typing.final
+class Obstacle(google.protobuf.message.Message):
+    """An obstacle on the board."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SQUARE_FIELD_NUMBER: builtins.int
+    VALUE_FIELD_NUMBER: builtins.int
+    square: builtins.int
+    value: builtins.int
+    """1..4: how far it moves."""
+    def __init__(
+        self,
+        *,
+        square: builtins.int = ...,
+        value: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["square", b"square", "value", b"value"]) -> None: ...
+
+global___Obstacle = Obstacle
+
+@typing.final
+class Hand(google.protobuf.message.Message):
+    """Balloon cards of a seat."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    COLOURS_FIELD_NUMBER: builtins.int
+    @property
+    def colours(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        colours: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["colours", b"colours"]) -> None: ...
+
+global___Hand = Hand
+
+@typing.final
 class Action(google.protobuf.message.Message):
-    """An action of Balloon Race."""
+    """What a seat does. Rows and columns are 0..14."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ASSIGN_FIELD_NUMBER: builtins.int
+    TO_FIELD_NUMBER: builtins.int
+    PUT_FIELD_NUMBER: builtins.int
+    MOVE_FIELD_NUMBER: builtins.int
+    TIMEOUT_FIELD_NUMBER: builtins.int
+    @property
+    def assign(self) -> global___Assign: ...
+    @property
+    def to(self) -> global___To: ...
+    @property
+    def put(self) -> global___Put: ...
+    @property
+    def move(self) -> global___Move: ...
+    @property
+    def timeout(self) -> global___Timeout: ...
+    def __init__(
+        self,
+        *,
+        assign: global___Assign | None = ...,
+        to: global___To | None = ...,
+        put: global___Put | None = ...,
+        move: global___Move | None = ...,
+        timeout: global___Timeout | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["action", b"action", "assign", b"assign", "move", b"move", "put", b"put", "timeout", b"timeout", "to", b"to"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["action", b"action", "assign", b"assign", "move", b"move", "put", b"put", "timeout", b"timeout", "to", b"to"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["action", b"action"]) -> typing.Literal["assign", "to", "put", "move", "timeout"] | None: ...
+
+global___Action = Action
+
+@typing.final
+class Assign(google.protobuf.message.Message):
+    """Lays a die on each balloon."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    class _Direction:
+        ValueType = typing.NewType("ValueType", builtins.int)
+        V: typing_extensions.TypeAlias = ValueType
+
+    class _DirectionEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[Assign._Direction.ValueType], builtins.type):
+        DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+        DIRECTION_UNSPECIFIED: Assign._Direction.ValueType  # 0
+        DIRECTION_RIGHTWARDS: Assign._Direction.ValueType  # 1
+        """Red first, blue last."""
+        DIRECTION_LEFTWARDS: Assign._Direction.ValueType  # 2
+        """Blue first, red last."""
+
+    class Direction(_Direction, metaclass=_DirectionEnumTypeWrapper):
+        """From which side of the template the balloons move."""
+
+    DIRECTION_UNSPECIFIED: Assign.Direction.ValueType  # 0
+    DIRECTION_RIGHTWARDS: Assign.Direction.ValueType  # 1
+    """Red first, blue last."""
+    DIRECTION_LEFTWARDS: Assign.Direction.ValueType  # 2
+    """Blue first, red last."""
+
+    DICE_FIELD_NUMBER: builtins.int
+    DIRECTION_FIELD_NUMBER: builtins.int
+    direction: global___Assign.Direction.ValueType
+    @property
+    def dice(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Five dice, by colour."""
+
+    def __init__(
+        self,
+        *,
+        dice: collections.abc.Iterable[builtins.int] | None = ...,
+        direction: global___Assign.Direction.ValueType = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["dice", b"dice", "direction", b"direction"]) -> None: ...
+
+global___Assign = Assign
+
+@typing.final
+class To(google.protobuf.message.Message):
+    """Where the balloon with a 6 goes."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: builtins.int
+    COLUMN_FIELD_NUMBER: builtins.int
+    row: builtins.int
+    column: builtins.int
+    def __init__(
+        self,
+        *,
+        row: builtins.int = ...,
+        column: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["column", b"column", "row", b"row"]) -> None: ...
+
+global___To = To
+
+@typing.final
+class Put(google.protobuf.message.Message):
+    """Where the new obstacle goes."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: builtins.int
+    COLUMN_FIELD_NUMBER: builtins.int
+    row: builtins.int
+    column: builtins.int
+    def __init__(
+        self,
+        *,
+        row: builtins.int = ...,
+        column: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["column", b"column", "row", b"row"]) -> None: ...
+
+global___Put = Put
+
+@typing.final
+class Move(google.protobuf.message.Message):
+    """Moves the obstacle on (row, column) in a straight line of 1 to 4 squares."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: builtins.int
+    COLUMN_FIELD_NUMBER: builtins.int
+    TO_ROW_FIELD_NUMBER: builtins.int
+    TO_COLUMN_FIELD_NUMBER: builtins.int
+    row: builtins.int
+    column: builtins.int
+    to_row: builtins.int
+    """Where it goes. Outside the board it is an action too, if one that is never legal."""
+    to_column: builtins.int
+    def __init__(
+        self,
+        *,
+        row: builtins.int = ...,
+        column: builtins.int = ...,
+        to_row: builtins.int = ...,
+        to_column: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["column", b"column", "row", b"row", "to_column", b"to_column", "to_row", b"to_row"]) -> None: ...
+
+global___Move = Move
+
+@typing.final
+class Timeout(google.protobuf.message.Message):
+    """The dice timer ran out. The referee's; never legal for a bot."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -37,4 +399,4 @@ class Action(google.protobuf.message.Message):
         self,
     ) -> None: ...
 
-global___Action = Action
+global___Timeout = Timeout

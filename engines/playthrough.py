@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -93,27 +93,29 @@ def golden(game: Game) -> dict[str, str]:
     return files
 
 
-def write(folder: Path = GOLDEN) -> None:
-    """Writes the files of all games, and removes what no game has any more."""
+def write(games: Sequence[str], folder: Path = GOLDEN) -> None:
+    """Writes the files of ``games``, and removes those that they have no more."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = {name: text for game in map(registry.get, registry.names()) for name, text in golden(game).items()}
-    for stale in {path.name for path in folder.glob("*.txt")}.difference(files):
-        (folder / stale).unlink()
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    for name in games:
+        files = golden(registry.get(name))
+        for stale in {path.name for path in folder.glob(f"{name}-[0-9]p*.txt")}.difference(files):
+            (folder / stale).unlink()
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m engines.playthrough", description="Readable random games.")
-    parser.add_argument("game", nargs="?", help="to the terminal: this game")
-    parser.add_argument("--players", type=int, help="number of players; the game's least if not given")
+    parser.add_argument("game", nargs="?", choices=registry.names(), help="this game; not given: all of them")
+    parser.add_argument("--players", type=int, help="number of players; not given: the game's least")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help="all games into tests/golden")
+    parser.add_argument("--write", action="store_true", help="into tests/golden instead of to the terminal")
     args = parser.parse_args()
+    games = [args.game] if args.game else registry.names()
     if args.write:
-        write()
-    if args.game:
-        game = registry.get(args.game)
+        write(games)
+        return
+    for game in map(registry.get, games):
         print(playthrough(Case(game, args.players or game.min_players, seed=args.seed)), end="")
 
 

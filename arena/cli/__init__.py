@@ -1,0 +1,32 @@
+"""The command line: ``arena COMMAND``. A module a command; each imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from arena.cli import games, ladder, match, records
+from arena.errors import ArenaError
+
+app = typer.Typer(
+    name="arena",
+    help="Runs an arena for game-playing programs, and everything around it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for module in (games, match, records, ladder):
+    module.add_to(app)
+
+
+def main() -> None:
+    """Entry point: errors that say what to do instead of tracebacks, and Ctrl-C ends cleanly."""
+    try:
+        app()
+    except ArenaError as error:
+        print(f"arena: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("arena: interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,192 @@
+"""``arena match``: games between programs of this machine, no server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from arena.cli.common import (
+    ConfigOption,
+    GameOption,
+    JsonFlag,
+    console,
+    find_game,
+    parse_config,
+    print_json,
+    programs_of,
+    progress_console,
+)
+from arena.errors import UserError
+from arena.host.local_match import LocalGame, LocalMatch, play_local
+from arena.host.processes import Program
+from arena.match.spec import TimeControl
+from arena.ratings.summary import Summary, pairwise_scores, summarise
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(match)
+
+
+def match(
+    bots: Annotated[
+        list[str], typer.Argument(metavar="A B [C...]", help="House bots' names, Python files, or quoted commands.")
+    ],
+    game: GameOption = "balloon-challenge",
+    games: Annotated[int, typer.Option("--games", "-n", min=1, help="How many games; seats rotate.")] = 10,
+    config: ConfigOption = [],  # noqa: B006 - typer copies it
+    shared_deals: Annotated[
+        bool, typer.Option("--shared-deals", help="The games of a set share one deal; programs start anew each game.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Repeats deals (and house bots' moves); records are unproven.")
+    ] = None,
+    records: Annotated[Path | None, typer.Option("--records", metavar="DIR", help="Writes a record a game.")] = None,
+    logs: Annotated[Path | None, typer.Option("--logs", metavar="DIR", help="Keeps what the programs print.")] = None,
+    bank_ms: Annotated[int, typer.Option(min=1, help="Time a bot has for the game.")] = 10_000,
+    increment_ms: Annotated[int, typer.Option(min=0, help="Time added with each decision.")] = 100,
+    move_cap_ms: Annotated[int, typer.Option(min=0, help="Most that one decision may take; 0: no cap.")] = 3_000,
+    concurrency: Annotated[int, typer.Option(min=1, help="Sets played at once.")] = max(1, (os.cpu_count() or 1) // 2),
+    as_json: JsonFlag = False,
+) -> None:
+    """Plays games between programs of this machine and says who is better."""
+    rules = find_game(game)
+    complete = parse_config(rules, len(bots), config)
+    for folder in (records, logs):
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="arena-logs-") as scratch:
+        programs = programs_of(bots, logs or Path(scratch))
+        plan = LocalMatch(
+            game=rules.name,
+            config=complete,
+            programs=programs,
+            games=games,
+            time_control=TimeControl(bank_ms, increment_ms, move_cap_ms),
+            deal_mode="shared" if shared_deals else "own",
+            seed=seed,
+            concurrency=concurrency,
+            fresh=frozenset(i for i, program in enumerate(programs) if program.owner != "house"),
+        )
+        played = _play(plan, records)
+    report = _report(plan, played)
+    if as_json:
+        print_json(report)
+    else:
+        _print_table(plan, report)
+
+
+def _play(plan: LocalMatch, records: Path | None) -> list[LocalGame]:
+    """Plays with a progress bar; each game's record is on disk as soon as the game is over."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=progress_console, transient=True) as progress:
+        task = progress.add_task(" - ".join(program.name for program in plan.programs), total=plan.games)
+
+        def on_game(game: LocalGame) -> None:
+            if records is not None:
+                path = records / f"{game.number:04d}-{game.finished.spec.match_id}.jsonl.gz"
+                path.write_bytes(game.finished.record.to_bytes())
+            progress.advance(task)
+
+        try:
+            return asyncio.run(play_local(plan, on_game))
+        except* UserError as group:
+            raise group.exceptions[0] from None
+
+
+def _report(plan: LocalMatch, played: Sequence[LocalGame]) -> dict[str, Any]:
+    decisions = sum(game.finished.decisions for game in played)
+    return {
+        "game": plan.game,
+        "players": len(plan.programs),
+        "config": dict(plan.config),
+        "deal_mode": plan.deal_mode,
+        "seed": plan.seed,
+        "bots": [_bot_report(plan, played, position) for position in range(len(plan.programs))],
+        "games": [_game_report(plan, game) for game in played],
+        "decisions": decisions,
+    }
+
+
+def _bot_report(plan: LocalMatch, played: Sequence[LocalGame], position: int) -> dict[str, Any]:
+    """One bot's row: each game is compared with each opponent; sets are the unit of the error."""
+    program = plan.programs[position]
+    by_set: dict[int, list[float]] = {}
+    counts = {"wins": 0, "draws": 0, "losses": 0}
+    points, faults = 0, 0
+    for game in played:
+        seat, outcome = game.order.index(position), game.finished.outcome
+        by_set.setdefault(game.set_number, []).append(pairwise_scores(outcome.places)[seat])
+        best = outcome.places[seat] == 1
+        shared = outcome.places.count(1) > 1
+        counts["draws" if best and shared else "wins" if best else "losses"] += 1
+        points += outcome.scores[seat]
+        faults += outcome.reasons[seat] != "NORMAL"
+    summary = summarise(
+        [sum(scores) / len(scores) for scores in by_set.values()], [len(scores) for scores in by_set.values()]
+    )
+    return {
+        "name": program.name,
+        "version": program.version,
+        **counts,
+        "games": len(played),
+        "mean_points": round(points / max(1, len(played)), 2),
+        "faults": faults,
+        **_summary_json(summary),
+    }
+
+
+def _summary_json(summary: Summary) -> dict[str, Any]:
+    return {
+        "sets": summary.sets,
+        "score": round(summary.score, 4),
+        "elo": None if summary.elo is None else round(summary.elo, 1),
+        "error": None if summary.error is None else round(summary.error, 1),
+        "los": round(summary.los, 4),
+    }
+
+
+def _game_report(plan: LocalMatch, game: LocalGame) -> dict[str, Any]:
+    finished = game.finished
+    return {
+        "number": game.number,
+        "set": game.set_number,
+        "match_id": finished.spec.match_id,
+        "seats": [plan.programs[position].name for position in game.order],
+        "places": list(finished.outcome.places),
+        "scores": list(finished.outcome.scores),
+        "reasons": [str(reason) for reason in finished.outcome.reasons],
+        "events": finished.events,
+        "duration_ms": finished.duration_ms,
+    }
+
+
+def _print_table(plan: LocalMatch, report: dict[str, Any]) -> None:
+    table = Table("bot", "games", "W", "D", "L", "score", "Elo", "±", "LOS", "points", "faults")
+    for row in sorted(report["bots"], key=lambda row: -row["score"]):
+        table.add_row(
+            f"{row['name']} {row['version']}",
+            *(str(row[key]) for key in ("games", "wins", "draws", "losses")),
+            f"{row['score']:.1%}",
+            "-" if row["elo"] is None else f"{row['elo']:+.0f}",
+            "-" if row["error"] is None else f"{row['error']:.0f}",
+            f"{row['los']:.1%}",
+            f"{row['mean_points']:.1f}",
+            str(row["faults"]),
+        )
+    console.print(table)
+    ms = sum(game["duration_ms"] for game in report["games"])
+    console.print(
+        f"{plan.game}, {len(report['games'])} games, {report['decisions']} decisions, {ms / 1000:.1f} s of play; "
+        "Elo against the mean of the opponents, ± half of the 95 % interval over sets."
+    )
+
+
+__all__ = ["Program", "add_to", "match"]

@@ -1,0 +1,132 @@
+"""``arena verify``, ``arena replay`` and ``arena rerun``: what can be done with a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import engines
+from arena.cli.common import JsonFlag, console, print_json
+from arena.errors import UserError
+from arena.match.record import DamagedRecord, ParsedRecord, parse_record
+from arena.match.referee import ChanceDrawn, Event, JointPlayed
+from arena.match.replay import Verified
+from arena.match.replay import verify as verify_record
+
+RecordFile = Annotated[Path, typer.Argument(metavar="FILE", help="A record: a .jsonl.gz file.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(verify)
+    app.command()(replay)
+
+
+def read(file: Path) -> ParsedRecord:
+    """A record file whose chain holds. Raises UserError, DamagedRecord."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None
+    return parse_record(data)
+
+
+def verify(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Records: .jsonl.gz files.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Checks records: chain, commitment, deal, every move, the result and the arena's signatures.
+
+    Exits with 1 if one does not hold, and names the first wrong line.
+    """
+    results = [_verified(file) for file in files]
+    if as_json:
+        print_json(results if len(results) > 1 else results[0])
+    else:
+        for result in results:
+            _print_verdict(result)
+    if not all(result["ok"] for result in results):
+        raise typer.Exit(1)
+
+
+def _verified(file: Path) -> dict[str, Any]:
+    try:
+        verified = verify_record(read(file))
+    except DamagedRecord as error:
+        return {"file": str(file), "ok": False, "line": error.line, "error": str(error)}
+    return {
+        "file": str(file),
+        "ok": True,
+        "match_id": verified.spec.match_id,
+        "game": verified.spec.game,
+        "events": len(verified.events),
+        "places": verified.record.footer["places"],
+        "scores": verified.record.footer["scores"],
+        "head": verified.record.head.hex(),
+        "arena_key": verified.record.header["arena_key"],
+        "notes": list(verified.notes),
+    }
+
+
+def _print_verdict(result: dict[str, Any]) -> None:
+    if not result["ok"]:
+        console.print(f"[red]WRONG[/red] {result['file']}: {result['error']}", highlight=False)
+        return
+    console.print(f"[green]OK[/green] {result['file']}: {result['game']}, {result['events']} events,", end=" ")
+    console.print(f"places {result['places']}, signed by {result['arena_key'][:16]}", highlight=False)
+    for note in result["notes"]:
+        console.print(f"   note: {note}")
+
+
+def replay(
+    file: RecordFile,
+    seat: Annotated[int | None, typer.Option(help="Show only what this seat could see.")] = None,
+    boards: Annotated[bool, typer.Option(help="Show the position before each decision.")] = True,
+    as_json: JsonFlag = False,
+) -> None:
+    """Shows a recorded match, event by event, as the referee plays it again."""
+    try:
+        verified = verify_record(read(file))
+    except DamagedRecord as error:
+        raise UserError(f"{file}: {error}") from None
+    players = len(verified.spec.seats)
+    if seat is not None and not 0 <= seat < players:
+        raise UserError(f"--seat is 0 to {players - 1}")
+    if as_json:
+        print_json(
+            {"header": verified.record.header, "events": verified.record.events, "footer": verified.record.footer}
+        )
+        return
+    for line in transcript(verified, seat, boards=boards):
+        console.print(line, highlight=False, markup=False)
+
+
+def transcript(verified: Verified, seat: int | None, *, boards: bool) -> list[str]:
+    """A match as lines of text; with a seat, what that seat could see, and everything otherwise."""
+    spec, game = verified.spec, engines.get(verified.spec.game)
+    names = [f"{player.bot} {player.version}" for player in spec.seats]
+    lines = [f"{game.title}, match {spec.match_id}: " + ", ".join(f"seat {i} {name}" for i, name in enumerate(names))]
+    for event in verified.events:
+        if boards and isinstance(event, JointPlayed):
+            lines += ["", event.before.render(seat)]
+        lines.append(describe(game, event, seat))
+    footer = verified.record.footer
+    lines.append("")
+    for i, name in enumerate(names):
+        lines.append(f"{footer['places'][i]}. {name} (seat {i}): {footer['scores'][i]} points, {footer['reasons'][i]}")
+    return lines
+
+
+def describe(game: engines.Game, event: Event, seat: int | None) -> str:
+    """One event in words."""
+    if isinstance(event, ChanceDrawn):
+        seen = seat is None or event.before.sees(seat, None, event.outcome)
+        return f"{event.seq:4}  chance  {game.text(event.outcome) if seen else '(hidden)'}"
+    parts = []
+    for part in event.parts:
+        text = game.text(part.action) if part.action is not None else "nothing"
+        why = "" if part.source == "bot" else f" [{part.source}]"
+        fault = f" {part.fault}: {part.detail}" if part.fault else ""
+        parts.append(f"seat {part.seat} {text}{why}{fault} ({part.charged_ms} ms)")
+    return f"{event.seq:4}  " + "; ".join(parts)

@@ -24,19 +24,25 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n;botarena/games/balloon_challenge/v1/balloon_challenge.proto\x12#botarena.games.balloon_challenge.v1\"\x17\n\x04View\x12\x0f\n\x07players\x18\x01 \x01(\r\"\x88\x01\n\x06\x41\x63tion\x12\x39\n\x04play\x18\x01 \x01(\x0b\x32).botarena.games.balloon_challenge.v1.PlayH\x00\x12\x39\n\x04\x64rop\x18\x02 \x01(\x0b\x32).botarena.games.balloon_challenge.v1.DropH\x00\x42\x08\n\x06\x61\x63tion\"\x14\n\x04Play\x12\x0c\n\x04\x63\x61rd\x18\x01 \x01(\r\"\x06\n\x04\x44ropb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n;botarena/games/balloon_challenge/v1/balloon_challenge.proto\x12#botarena.games.balloon_challenge.v1\"\xc7\x02\n\x04View\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x0f\n\x07players\x18\x02 \x01(\r\x12\r\n\x05round\x18\x03 \x01(\r\x12\x12\n\x05start\x18\x04 \x01(\rH\x01\x88\x01\x01\x12\x11\n\x04turn\x18\x05 \x01(\rH\x02\x88\x01\x01\x12\x0b\n\x03lap\x18\x06 \x01(\r\x12\x0b\n\x03pot\x18\x07 \x01(\r\x12\r\n\x05\x61side\x18\x08 \x01(\x08\x12\x0c\n\x04row0\x18\t \x03(\r\x12\x0c\n\x04size\x18\n \x01(\r\x12\x0c\n\x04hand\x18\x0b \x03(\r\x12\x38\n\x05seats\x18\x0c \x03(\x0b\x32).botarena.games.balloon_challenge.v1.Seat\x12<\n\x04past\x18\r \x03(\x0b\x32..botarena.games.balloon_challenge.v1.PastRoundB\x07\n\x05_seatB\x08\n\x06_startB\x07\n\x05_turn\"Q\n\x04Seat\x12\x0b\n\x03row\x18\x01 \x03(\r\x12\x0b\n\x03out\x18\x02 \x01(\x08\x12\x11\n\thand_size\x18\x03 \x01(\r\x12\r\n\x05\x63hips\x18\x04 \x01(\r\x12\r\n\x05total\x18\x05 \x01(\r\"Y\n\tPastRound\x12\x0c\n\x04size\x18\x01 \x01(\r\x12>\n\x05seats\x18\x02 \x03(\x0b\x32/.botarena.games.balloon_challenge.v1.SeatResult\"9\n\nSeatResult\x12\x0c\n\x04hand\x18\x01 \x03(\r\x12\r\n\x05\x63hips\x18\x02 \x01(\r\x12\x0e\n\x06points\x18\x03 \x01(\r\"\x88\x01\n\x06\x41\x63tion\x12\x39\n\x04play\x18\x01 \x01(\x0b\x32).botarena.games.balloon_challenge.v1.PlayH\x00\x12\x39\n\x04\x64rop\x18\x02 \x01(\x0b\x32).botarena.games.balloon_challenge.v1.DropH\x00\x42\x08\n\x06\x61\x63tion\"\x14\n\x04Play\x12\x0c\n\x04\x63\x61rd\x18\x01 \x01(\r\"\x06\n\x04\x44ropb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'botarena.games.balloon_challenge.v1.balloon_challenge_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_VIEW']._serialized_start=100
-  _globals['_VIEW']._serialized_end=123
-  _globals['_ACTION']._serialized_start=126
-  _globals['_ACTION']._serialized_end=262
-  _globals['_PLAY']._serialized_start=264
-  _globals['_PLAY']._serialized_end=284
-  _globals['_DROP']._serialized_start=286
-  _globals['_DROP']._serialized_end=292
+  _globals['_VIEW']._serialized_start=101
+  _globals['_VIEW']._serialized_end=428
+  _globals['_SEAT']._serialized_start=430
+  _globals['_SEAT']._serialized_end=511
+  _globals['_PASTROUND']._serialized_start=513
+  _globals['_PASTROUND']._serialized_end=602
+  _globals['_SEATRESULT']._serialized_start=604
+  _globals['_SEATRESULT']._serialized_end=661
+  _globals['_ACTION']._serialized_start=664
+  _globals['_ACTION']._serialized_end=800
+  _globals['_PLAY']._serialized_start=802
+  _globals['_PLAY']._serialized_end=822
+  _globals['_DROP']._serialized_start=824
+  _globals['_DROP']._serialized_end=830
 # @@protoc_insertion_point(module_scope)

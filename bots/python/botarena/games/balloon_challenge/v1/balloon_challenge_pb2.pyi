@@ -4,7 +4,9 @@ isort:skip_file
 """
 
 import builtins
+import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.internal.containers
 import google.protobuf.message
 import typing
 
@@ -12,20 +14,169 @@ DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
 
 @typing.final
 class View(google.protobuf.message.Message):
-    """What a seat knows of a position of Balloon Challenge."""
+    """Cards are 0..49: R0..R7 B0..B7 W0..W7 Y0..Y7 G0..G7 K0..K9. So a card below 40 has colour card / 8 and value card % 8, and
+    from 40 on it is black with value card - 40. Repeated fields over players are by seat.
+
+    What a seat knows of a position of Balloon Challenge.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    SEAT_FIELD_NUMBER: builtins.int
     PLAYERS_FIELD_NUMBER: builtins.int
+    ROUND_FIELD_NUMBER: builtins.int
+    START_FIELD_NUMBER: builtins.int
+    TURN_FIELD_NUMBER: builtins.int
+    LAP_FIELD_NUMBER: builtins.int
+    POT_FIELD_NUMBER: builtins.int
+    ASIDE_FIELD_NUMBER: builtins.int
+    ROW0_FIELD_NUMBER: builtins.int
+    SIZE_FIELD_NUMBER: builtins.int
+    HAND_FIELD_NUMBER: builtins.int
+    SEATS_FIELD_NUMBER: builtins.int
+    PAST_FIELD_NUMBER: builtins.int
+    seat: builtins.int
+    """Absent for a spectator."""
     players: builtins.int
+    round: builtins.int
+    """1 to 5."""
+    start: builtins.int
+    """Who starts the round; absent before the first event of the game."""
+    turn: builtins.int
+    """Whose decision is due; absent while cards are dealt and at the end."""
+    lap: builtins.int
+    """The row that is being played, from 1; 0 if no decision is due."""
+    pot: builtins.int
+    """Chips in the middle, without the one put aside."""
+    aside: builtins.bool
+    """Whether the chip for the first to drop out is still there."""
+    size: builtins.int
+    """Cards on the table, row0 included: the size of the balloon."""
+    @property
+    def row0(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Two players: the cards laid face up before the first lap."""
+
+    @property
+    def hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The seat's own cards, ascending."""
+
+    @property
+    def seats(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Seat]: ...
+    @property
+    def past(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___PastRound]:
+        """The rounds scored so far, in order."""
+
     def __init__(
         self,
         *,
+        seat: builtins.int | None = ...,
         players: builtins.int = ...,
+        round: builtins.int = ...,
+        start: builtins.int | None = ...,
+        turn: builtins.int | None = ...,
+        lap: builtins.int = ...,
+        pot: builtins.int = ...,
+        aside: builtins.bool = ...,
+        row0: collections.abc.Iterable[builtins.int] | None = ...,
+        size: builtins.int = ...,
+        hand: collections.abc.Iterable[builtins.int] | None = ...,
+        seats: collections.abc.Iterable[global___Seat] | None = ...,
+        past: collections.abc.Iterable[global___PastRound] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["players", b"players"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_seat", b"_seat", "_start", b"_start", "_turn", b"_turn", "seat", b"seat", "start", b"start", "turn", b"turn"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_seat", b"_seat", "_start", b"_start", "_turn", b"_turn", "aside", b"aside", "hand", b"hand", "lap", b"lap", "past", b"past", "players", b"players", "pot", b"pot", "round", b"round", "row0", b"row0", "seat", b"seat", "seats", b"seats", "size", b"size", "start", b"start", "turn", b"turn"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_seat", b"_seat"]) -> typing.Literal["seat"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_start", b"_start"]) -> typing.Literal["start"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_turn", b"_turn"]) -> typing.Literal["turn"] | None: ...
 
 global___View = View
+
+@typing.final
+class Seat(google.protobuf.message.Message):
+    """What everybody knows of a seat in this round."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: builtins.int
+    OUT_FIELD_NUMBER: builtins.int
+    HAND_SIZE_FIELD_NUMBER: builtins.int
+    CHIPS_FIELD_NUMBER: builtins.int
+    TOTAL_FIELD_NUMBER: builtins.int
+    out: builtins.bool
+    """True: it has dropped out."""
+    hand_size: builtins.int
+    """Cards in its hand."""
+    chips: builtins.int
+    """Chips that it took in this round."""
+    total: builtins.int
+    """Its points of the rounds scored so far."""
+    @property
+    def row(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Its cards on the table, in order: the first lies in row 1."""
+
+    def __init__(
+        self,
+        *,
+        row: collections.abc.Iterable[builtins.int] | None = ...,
+        out: builtins.bool = ...,
+        hand_size: builtins.int = ...,
+        chips: builtins.int = ...,
+        total: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chips", b"chips", "hand_size", b"hand_size", "out", b"out", "row", b"row", "total", b"total"]) -> None: ...
+
+global___Seat = Seat
+
+@typing.final
+class PastRound(google.protobuf.message.Message):
+    """A scored round."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SIZE_FIELD_NUMBER: builtins.int
+    SEATS_FIELD_NUMBER: builtins.int
+    size: builtins.int
+    """The size of the balloon at scoring."""
+    @property
+    def seats(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___SeatResult]: ...
+    def __init__(
+        self,
+        *,
+        size: builtins.int = ...,
+        seats: collections.abc.Iterable[global___SeatResult] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["seats", b"seats", "size", b"size"]) -> None: ...
+
+global___PastRound = PastRound
+
+@typing.final
+class SeatResult(google.protobuf.message.Message):
+    """A seat's result of a round."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    HAND_FIELD_NUMBER: builtins.int
+    CHIPS_FIELD_NUMBER: builtins.int
+    POINTS_FIELD_NUMBER: builtins.int
+    chips: builtins.int
+    points: builtins.int
+    @property
+    def hand(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """The cards left in its hand, which the scoring shows to all."""
+
+    def __init__(
+        self,
+        *,
+        hand: collections.abc.Iterable[builtins.int] | None = ...,
+        chips: builtins.int = ...,
+        points: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["chips", b"chips", "hand", b"hand", "points", b"points"]) -> None: ...
+
+global___SeatResult = SeatResult
 
 @typing.final
 class Action(google.protobuf.message.Message):
@@ -59,7 +210,7 @@ class Play(google.protobuf.message.Message):
 
     CARD_FIELD_NUMBER: builtins.int
     card: builtins.int
-    """0..49: R0..R7 B0..B7 W0..W7 Y0..Y7 G0..G7 K0..K9."""
+    """0..49, one of the hand."""
     def __init__(
         self,
         *,

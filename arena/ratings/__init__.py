@@ -1,0 +1,1 @@
+"""Rating arithmetic. Pure: no I/O, no clock, no randomness."""

@@ -1,0 +1,41 @@
+"""Events for those who watch, written in the transaction that made them true and published afterwards.
+
+Topics: ``match.finished``, ``set.finished``, ``set.void``. Publishing is at least once; what is lost in Redis is only a
+hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+
+from arena.storage.tables import now_ms, outbox
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened. ``id`` ascends."""
+
+    id: int
+    topic: str
+    payload: dict[str, Any]
+
+
+def post(connection: Connection, topic: str, payload: Mapping[str, Any]) -> None:
+    """Leaves an event to be published after the commit."""
+    connection.execute(insert(outbox).values(topic=topic, payload=dict(payload), created_at=now_ms()))
+
+
+def pending(connection: Connection, limit: int = 500) -> tuple[Event, ...]:
+    """The oldest events that are not known to be published."""
+    rows = connection.execute(select(outbox.c.id, outbox.c.topic, outbox.c.payload).order_by(outbox.c.id).limit(limit))
+    return tuple(Event(*row) for row in rows)
+
+
+def discard(connection: Connection, events: Sequence[Event]) -> None:
+    """Forgets published events."""
+    if events:
+        connection.execute(delete(outbox).where(outbox.c.id.in_([event.id for event in events])))

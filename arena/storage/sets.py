@@ -1,0 +1,439 @@
+"""Sets from the queue to their end: claims, attempts, results. Every write of a worker needs its claim to stand.
+
+A set is n games over the cyclic seatings of its n bots: in game k the bot of position (s + k) mod n sits on seat s.
+With own deals a broken game is played again and the finished ones stand; a set with a shared deal stands or falls as a
+whole. The attempt of a set counts its claims, and is the attempt of each match played under that claim.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final, Literal
+
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
+
+from arena.errors import ArenaError, Fenced
+from arena.match.deal import DealMode
+from arena.match.spec import TimeControl, VoidReason
+from arena.ratings.entries import SetVoid
+from arena.settings import LadderSpec
+from arena.storage import ledger, outbox
+from arena.storage.tables import (
+    account,
+    attempt,
+    bot,
+    bot_version,
+    game_set,
+    ladder,
+    match,
+    now_ms,
+    quarantine,
+    result,
+    set_seat,
+    worker,
+)
+from arena.storage.workers import WorkerLease, alive, worker_is_alive
+
+MAX_ENGINE_ERRORS: Final = 3
+MAX_ATTEMPTS: Final = 10
+"""A set that was spoilt so often is given up as VOID: it may be what kills the workers."""
+
+
+class SetState(StrEnum):
+    """Where a set is. The last three are final."""
+
+    QUEUED = "QUEUED"
+    CLAIMED = "CLAIMED"
+    FINISHED = "FINISHED"
+    VOID = "VOID"
+    ERRORED = "ERRORED"
+
+
+class Recorded(StrEnum):
+    """What became of a result."""
+
+    NEW = "NEW"
+    SAME = "SAME"
+    QUARANTINED = "QUARANTINED"
+
+
+@dataclass(frozen=True, slots=True)
+class NewSeat:
+    """Who is to sit on a position of a new set. ``instance``: which process of the bot; empty for house bots."""
+
+    version_id: int
+    bot_id: int
+    instance: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatPlan:
+    """Who plays on a position of a set."""
+
+    position: int
+    version_id: int
+    bot_id: int
+    bot: str
+    version: str
+    owner: str
+    kind: Literal["house", "remote"]
+    instance: str
+
+
+@dataclass(frozen=True, slots=True)
+class GamePlan:
+    """A game still to be played. ``order`` names the position by seat."""
+
+    match_id: str
+    index: int
+    attempt: int
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetPlan:
+    """Everything that a worker needs to play a set that it has claimed."""
+
+    set_id: str
+    ladder: LadderSpec
+    set_attempt: int
+    rated: bool
+    deal_mode: DealMode
+    seats: tuple[SeatPlan, ...]
+    games: tuple[GamePlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """An attempt that begins. The secret is kept with it, unseen till the end, so that no crash can hide a deal."""
+
+    match_id: str
+    attempt: int
+    commitment: bytes
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """How a match ended; places, scores and reasons by seat. Digest (of the file) and head (of the chain) are hex."""
+
+    match_id: str
+    attempt: int
+    places: tuple[int, ...]
+    scores: tuple[int, ...]
+    reasons: tuple[str, ...]
+    record_digest: str
+    record_head: str
+    events: int
+
+    def to_json(self) -> dict[str, Any]:
+        """All members by name."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of all of it: two results of a match are the same result if this is equal."""
+        return sha256(json.dumps(self.to_json(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def seating(players: int, index: int) -> tuple[int, ...]:
+    """The positions by seat in game ``index`` of a set."""
+    return tuple((seat + index) % players for seat in range(players))
+
+
+def create_set(
+    connection: Connection,
+    ladder_id: int,
+    seats: Sequence[NewSeat],
+    *,
+    budget_ms: int,
+    house_only: bool,
+    deal_mode: DealMode = "own",
+    rated: bool = True,
+) -> str:
+    """Queues a set of as many games as it has seats; returns its id. The caller rings after the commit."""
+    set_id = _new_id("s")
+    connection.execute(
+        insert(game_set).values(
+            id=set_id,
+            ladder_id=ladder_id,
+            state=SetState.QUEUED,
+            deal_mode=deal_mode,
+            rated=rated,
+            house_only=house_only,
+            attempt=1,
+            engine_errors=0,
+            budget_ms=budget_ms,
+            created_at=now_ms(),
+            queued_at=now_ms(),
+            rung_at=now_ms(),
+        )
+    )
+    connection.execute(
+        insert(set_seat).values(created_at=now_ms()),
+        [
+            {
+                "set_id": set_id,
+                "position": position,
+                "version_id": seat.version_id,
+                "bot_id": seat.bot_id,
+                "instance": seat.instance,
+            }
+            for position, seat in enumerate(seats)
+        ],
+    )
+    games = [{"id": _new_id("m"), "set_id": set_id, "game_index": index} for index in range(len(seats))]
+    connection.execute(insert(match), games)
+    return set_id
+
+
+def claim(connection: Connection, set_id: str, lease: WorkerLease) -> SetPlan | None:
+    """Makes the set the worker's; None if it is not to be had: a doorbell that rang twice, or late.
+
+    Raises Fenced if the worker's lease has lapsed.
+    """
+    claimed = connection.execute(
+        update(game_set)
+        .where(
+            game_set.c.id == set_id,
+            game_set.c.state == SetState.QUEUED,
+            select(worker.c.id).where(alive(lease)).exists(),
+        )
+        .values(state=SetState.CLAIMED, worker_id=lease.id, epoch=lease.epoch, claimed_at=now_ms())
+        .returning(game_set.c.attempt, game_set.c.rated, game_set.c.deal_mode, game_set.c.ladder_id)
+    ).first()
+    if claimed is None:
+        if not worker_is_alive(connection, lease):
+            raise Fenced("this worker's lease has lapsed")
+        return None
+    spec = ladder_spec(connection.execute(select(ladder).where(ladder.c.id == claimed.ladder_id)).one())
+    return SetPlan(
+        set_id=set_id,
+        ladder=spec,
+        set_attempt=claimed.attempt,
+        rated=claimed.rated,
+        deal_mode=claimed.deal_mode,
+        seats=_seats(connection, set_id),
+        games=tuple(
+            GamePlan(row.id, row.game_index, claimed.attempt, seating(spec.players, row.game_index))
+            for row in connection.execute(
+                select(match.c.id, match.c.game_index)
+                .outerjoin(result, result.c.match_id == match.c.id)
+                .where(match.c.set_id == set_id, result.c.match_id.is_(None))
+                .order_by(match.c.game_index)
+            )
+        ),
+    )
+
+
+def begin_attempts(connection: Connection, lease: WorkerLease, set_id: str, beginnings: Sequence[Beginning]) -> None:
+    """Writes down the commitments of games before any bot is told of them. Raises Fenced."""
+    held_set(connection, lease, set_id)
+    rows = [
+        {
+            "match_id": beginning.match_id,
+            "attempt": beginning.attempt,
+            "worker_id": lease.id,
+            "epoch": lease.epoch,
+            "commitment": beginning.commitment.hex(),
+            "secret": beginning.secret.hex(),
+        }
+        for beginning in beginnings
+    ]
+    connection.execute(insert(attempt).values(started_at=now_ms()), rows)
+
+
+def record_result(connection: Connection, lease: WorkerLease, ended: MatchResult) -> Recorded:
+    """Records how a match ended, once. Raises Fenced if the claim on its set no longer stands.
+
+    The same result again is SAME; another result of a match that has one is put into quarantine for a person to look
+    at, and the caller should report an error after the commit.
+    """
+    held = connection.execute(
+        select(game_set, match.c.game_index, result.c.content_hash, ladder.c.slug, ladder.c.players)
+        .select_from(match)
+        .join(game_set, game_set.c.id == match.c.set_id)
+        .join(ladder, ladder.c.id == game_set.c.ladder_id)
+        .outerjoin(result, result.c.match_id == match.c.id)
+        .where(match.c.id == ended.match_id)
+        .with_for_update(of=game_set)
+    ).first()
+    if held is None:
+        raise ArenaError(f"there is no match {ended.match_id}")
+    if held.content_hash == ended.content_hash:
+        return Recorded.SAME
+    check_held(held, lease)
+    if {len(ended.places), len(ended.scores), len(ended.reasons)} != {held.players}:
+        raise ValueError(f"a result of {ended.match_id} has {held.players} places, scores and reasons")
+    if held.content_hash is not None:
+        connection.execute(
+            insert(quarantine).values(
+                match_id=ended.match_id,
+                content_hash=ended.content_hash,
+                payload=ended.to_json(),
+                created_at=now_ms(),
+            )
+        )
+        return Recorded.QUARANTINED
+    _finish_attempt(connection, lease, ended)
+    connection.execute(
+        insert(result).values(
+            **ended.to_json(), ladder_id=held.ladder_id, content_hash=ended.content_hash, finished_at=now_ms()
+        )
+    )
+    if held.deal_mode == "own":  # of a shared deal nobody may hear before the whole set is final
+        about = {"match_id": ended.match_id, "set_id": held.id, "ladder": held.slug, "places": ended.places}
+        outbox.post(connection, "match.finished", about)
+    return Recorded.NEW
+
+
+def _finish_attempt(connection: Connection, lease: WorkerLease, ended: MatchResult) -> None:
+    finished = connection.execute(
+        update(attempt)
+        .where(
+            attempt.c.match_id == ended.match_id,
+            attempt.c.attempt == ended.attempt,
+            attempt.c.worker_id == lease.id,
+            attempt.c.epoch == lease.epoch,
+            attempt.c.outcome.is_(None),
+        )
+        .values(outcome="FINISHED", ended_at=now_ms())
+    )
+    if finished.rowcount != 1:
+        raise Fenced(f"attempt {ended.attempt} at match {ended.match_id} is not this worker's to finish")
+
+
+def void_attempts(connection: Connection, lease: WorkerLease, set_id: str, reason: VoidReason) -> SetState:
+    """Ends what is running of a set without a result, by no bot's fault, and queues it again.
+
+    Returns QUEUED, or ERRORED (the engine failed three times), or VOID (spoilt too often). Raises Fenced.
+    """
+    return void(connection, held_set(connection, lease, set_id), reason)
+
+
+def release_set(connection: Connection, lease: WorkerLease, set_id: str, reason: str) -> None:
+    """Gives up a set that cannot be played now, as when a bot was not ready. Raises Fenced."""
+    end_void(connection, held_set(connection, lease, set_id), SetState.VOID, reason)
+
+
+def void(connection: Connection, row: Row[Any], reason: VoidReason) -> SetState:
+    """As :func:`void_attempts`, for a locked row of game_set, whoever held it."""
+    engine_errors = row.engine_errors + (reason is VoidReason.ENGINE_ERROR)
+    if engine_errors >= MAX_ENGINE_ERRORS or row.attempt >= MAX_ATTEMPTS:
+        state = SetState.ERRORED if engine_errors >= MAX_ENGINE_ERRORS else SetState.VOID
+        end_void(connection, row, state, reason)
+        return state
+    _end_attempts(connection, row, reason)
+    connection.execute(
+        update(game_set)
+        .where(game_set.c.id == row.id)
+        .values(
+            state=SetState.QUEUED,
+            attempt=row.attempt + 1,
+            engine_errors=engine_errors,
+            worker_id=None,
+            epoch=None,
+            claimed_at=None,
+            queued_at=now_ms(),
+            rung_at=0,  # nobody has rung for it yet: the sweeper will, at once
+        )
+    )
+    return SetState.QUEUED
+
+
+def end_void(connection: Connection, row: Row[Any], state: SetState, reason: str) -> None:
+    """Ends a set, given its locked row, for good and without a rating."""
+    _end_attempts(connection, row, reason)
+    connection.execute(
+        update(game_set).where(game_set.c.id == row.id).values(state=state, reason=reason, finished_at=now_ms())
+    )
+    if row.rated:
+        ledger.append(connection, row.ladder_id, SetVoid(row.id, reason))
+
+
+def _end_attempts(connection: Connection, row: Row[Any], reason: str) -> None:
+    """Marks running attempts VOID; of a shared deal the finished ones too, whose results nobody has seen."""
+    of_set = select(match.c.id).where(match.c.set_id == row.id)
+    spoilt: ColumnElement[bool] = attempt.c.match_id.in_(of_set)
+    if row.deal_mode == "shared":
+        connection.execute(delete(result).where(result.c.match_id.in_(of_set)))
+        spoilt &= attempt.c.attempt == row.attempt
+    else:
+        spoilt &= attempt.c.outcome.is_(None)
+    ended = connection.execute(
+        update(attempt)
+        .where(spoilt)
+        .values(outcome="VOID", reason=reason, ended_at=now_ms())
+        .returning(attempt.c.match_id)
+    ).scalars()
+    about = {"set_id": row.id, "attempt": row.attempt, "reason": reason, "match_ids": sorted(ended)}
+    outbox.post(connection, "set.void", about)
+
+
+def held_set(connection: Connection, lease: WorkerLease, set_id: str) -> Row[Any]:
+    """The set's row, locked till the end of the transaction. Raises Fenced unless the worker's claim stands."""
+    row = locked_set(connection, set_id)
+    check_held(row, lease)
+    return row
+
+
+def locked_set(connection: Connection, set_id: str) -> Row[Any]:
+    """The set's row, locked till the end of the transaction, whoever holds it. Raises ArenaError if there is none."""
+    row = connection.execute(select(game_set).where(game_set.c.id == set_id).with_for_update()).first()
+    if row is None:
+        raise ArenaError(f"there is no set {set_id}")
+    return row
+
+
+def check_held(row: Row[Any], lease: WorkerLease) -> None:
+    """Raises Fenced unless the worker's claim on the set of this row stands."""
+    if row.state != SetState.CLAIMED or (row.worker_id, row.epoch) != (lease.id, lease.epoch):
+        raise Fenced(f"the set {row.id} is {row.state} and not this worker's")
+
+
+def ladder_spec(row: Row[Any]) -> LadderSpec:
+    """A ladder's row as a spec."""
+    time_control = TimeControl(row.bank_ms, row.increment_ms, row.move_cap_ms)
+    return LadderSpec(row.slug, row.game, row.players, row.config, time_control)
+
+
+def _seats(connection: Connection, set_id: str) -> tuple[SeatPlan, ...]:
+    rows = connection.execute(
+        select(
+            set_seat.c.position,
+            set_seat.c.version_id,
+            set_seat.c.bot_id,
+            set_seat.c.instance,
+            bot.c.name.label("bot"),
+            bot_version.c.label.label("version"),
+            account.c.name.label("owner"),
+            account.c.house,
+        )
+        .join(bot_version, bot_version.c.id == set_seat.c.version_id)
+        .join(bot, bot.c.id == set_seat.c.bot_id)
+        .join(account, account.c.id == bot.c.account_id)
+        .where(set_seat.c.set_id == set_id)
+        .order_by(set_seat.c.position)
+    )
+    return tuple(
+        SeatPlan(
+            position=row.position,
+            version_id=row.version_id,
+            bot_id=row.bot_id,
+            bot=row.bot,
+            version=row.version,
+            owner=row.owner,
+            kind="house" if row.house else "remote",
+            instance=row.instance,
+        )
+        for row in rows
+    )
+
+
+def _new_id(kind: str) -> str:
+    return f"{kind}_{secrets.token_urlsafe(12)}"

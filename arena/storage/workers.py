@@ -1,0 +1,57 @@
+"""Worker processes and their leases. A lease is on the database's clock, so that nobody's own clock matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, select, update
+
+from arena.errors import Fenced
+from arena.storage.db import insert_unless_there
+from arena.storage.tables import now_ms, worker
+
+LEASE_MS: Final = 15_000
+HEARTBEAT_S: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLease:
+    """What a worker process shows with each write: its row, and which start of it this is."""
+
+    id: int
+    epoch: int
+
+
+def register_worker(connection: Connection, name: str) -> WorkerLease:
+    """A lease for the process that calls itself ``name``; an earlier process of that name is fenced from here on."""
+    insert_unless_there(connection, worker, name=name, epoch=0, lease_until=0, started_at=0)
+    row = connection.execute(
+        update(worker)
+        .where(worker.c.name == name)
+        .values(epoch=worker.c.epoch + 1, lease_until=now_ms() + LEASE_MS, started_at=now_ms())
+        .returning(worker.c.id, worker.c.epoch)
+    ).one()
+    return WorkerLease(row.id, row.epoch)
+
+
+def heartbeat(connection: Connection, lease: WorkerLease) -> None:
+    """Renews the lease. Raises Fenced if it has lapsed or passed on: stop playing, and register again."""
+    renewed = connection.execute(update(worker).where(alive(lease)).values(lease_until=now_ms() + LEASE_MS))
+    if renewed.rowcount != 1:
+        raise Fenced("this worker's lease has lapsed")
+
+
+def retire_worker(connection: Connection, lease: WorkerLease) -> None:
+    """Ends the lease at once; whatever the worker still holds is played again by others."""
+    connection.execute(update(worker).where(alive(lease)).values(lease_until=0))
+
+
+def alive(lease: WorkerLease) -> ColumnElement[bool]:
+    """The condition on the worker table that this lease is good."""
+    return (worker.c.id == lease.id) & (worker.c.epoch == lease.epoch) & (worker.c.lease_until >= now_ms())
+
+
+def worker_is_alive(connection: Connection, lease: WorkerLease) -> bool:
+    """Whether the lease is good now."""
+    return connection.execute(select(worker.c.id).where(alive(lease))).first() is not None

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from arena.errors import ArenaError, UserError
 from arena.host.play import Finished, Voided
 from arena.host.port import Port
 from arena.host.processes import LocalBots, Program
-from arena.host.sets import GameJob, NotReady, SetJob, play_set
+from arena.host.sets import GameDeal, GameJob, NotReady, SetJob, play_set
 from arena.match.deal import DealMode
 from arena.match.spec import Player, TimeControl
 
@@ -182,7 +182,7 @@ class _Keep:
         self._keep = keep
         self.done: set[int] = set()
 
-    async def begin(self, game: GameJob, commitment: bytes, secret: bytes) -> None:
+    async def begin(self, deals: Sequence[GameDeal]) -> None:
         pass
 
     async def finished(self, game: GameJob, finished: Finished) -> None:

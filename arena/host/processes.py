@@ -49,6 +49,7 @@ class LocalBots:
     def __init__(self, folder: Path) -> None:
         self._gateway = LocalGateway(folder / "play.sock")
         self._address = f"unix:{folder / 'play.sock'}"
+        self._next_id = 0
         self._ports: dict[str, Port] = {}
         self._running: dict[str, asyncio.subprocess.Process] = {}
         self._watchers: set[asyncio.Task[None]] = set()
@@ -67,10 +68,11 @@ class LocalBots:
 
     async def start(self, program: Program) -> Port:
         """Starts ``program`` and waits for its session. Raises BotDidNotConnect."""
+        self._next_id += 1  # each process is a bot of its own here: two of one program must not replace each other
         token = self._gateway.issue(
             Identity(
-                bot_id=program.name,
-                version_id=program.version,
+                bot_id=self._next_id,
+                version_id=self._next_id,
                 bot=program.name,
                 version=program.version,
                 owner=program.owner,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import engines
 from arena import metrics
 from arena.errors import ArenaError
-from arena.host.play import Finished, Voided, play_match
+from arena.host.play import Finished, play_match
 from arena.host.port import Port
 from arena.host.seats import SessionSeat
 from arena.host.wire import config_json, time_control_message
@@ -41,6 +41,15 @@ class GameJob:
     index: int
     attempt: int
     order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GameDeal:
+    """A game with what its chance comes from: ``commitment`` and ``secret``, 32 bytes each."""
+
+    game: GameJob
+    commitment: bytes
+    secret: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,46 +81,30 @@ class Ports(Protocol):
 class Journal(Protocol):
     """Where a set's story is written. Every method may raise Fenced, which ends the set at once."""
 
-    async def begin(self, game: GameJob, commitment: bytes, secret: bytes) -> None:
-        """Called before the first event of an attempt."""
+    async def begin(self, deals: Sequence[GameDeal]) -> None:
+        """Called once, before any bot hears of a commitment."""
 
     async def finished(self, game: GameJob, finished: Finished) -> None:
         """Called with each result; the set's last one settles it."""
 
 
-class NoJournal:
-    """For games that are nobody's business."""
-
-    async def begin(self, game: GameJob, commitment: bytes, secret: bytes) -> None:
-        pass
-
-    async def finished(self, game: GameJob, finished: Finished) -> None:
-        pass
-
-
 async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519PrivateKey) -> None:
     """Plays all games of ``job``. Raises NotReady before the first event, Voided or Fenced after it."""
-    secrets_by_game = _secrets(job)
-    commitments = {
-        game.index: commitment(
-            game.match_id, game.attempt, rules_hash(engines.get(job.game)), secrets_by_game[game.index]
-        )
-        for game in job.games
-    }
-    offer = _offer(job, list(commitments.values()))
+    deals = _deals(job)
+    await journal.begin(deals)
+    offer = _offer(job, [deal.commitment for deal in deals])
     nonces: dict[int, bytes] = {}
     with metrics.SETS_RUNNING.track_inprogress():
-        for number, game in enumerate(job.games):
+        for number, deal in enumerate(deals):
             opened = [await ports.open(position) for position in range(len(job.players))]
             if number == 0 or job.deal_mode == "shared":
                 nonces = await _ready(offer, opened)
-            spec = _spec(job, game, commitments[game.index], secrets_by_game[game.index], nonces)
-            await journal.begin(game, spec.deal.commitment, secrets_by_game[game.index])
-            seats = [SessionSeat(opened[position], offer.offer_id) for position in game.order]
-            reveal = job.deal_mode == "own" or number == len(job.games) - 1
-            finished = await play_match(spec, seats, key, _bot_seeds(job, game), reveal=reveal)
+            spec = _spec(job, deal, nonces)
+            seats = [SessionSeat(opened[position], offer.offer_id) for position in deal.game.order]
+            reveal = job.deal_mode == "own" or number == len(deals) - 1
+            finished = await play_match(spec, seats, key, _bot_seeds(job, deal.game), reveal=reveal)
             await ports.close_game()
-            await journal.finished(game, finished)
+            await journal.finished(deal.game, finished)
             _count(finished)
 
 
@@ -126,14 +119,17 @@ async def _ready(offer: pb.SetOffered, ports: list[Port]) -> dict[int, bytes]:
     return {position: nonce[:NONCE_BYTES] for position, nonce in enumerate(answers) if nonce is not None}
 
 
-def _secrets(job: SetJob) -> dict[int, bytes]:
-    """The secret of each game: one for all of a shared deal, chosen by the seed where there is one."""
-    if job.seed is not None:
-        return {game.index: secret_from_seed(job.seed) for game in job.games}
-    shared = secrets.token_bytes(SECRET_BYTES)
-    return {
-        game.index: shared if job.deal_mode == "shared" else secrets.token_bytes(SECRET_BYTES) for game in job.games
-    }
+def _deals(job: SetJob) -> list[GameDeal]:
+    """A secret and its commitment for each game: one secret for all of a shared deal, the seed's where there is one."""
+    rules = rules_hash(engines.get(job.game))
+    common = secret_from_seed(job.seed) if job.seed is not None else None
+    if common is None and job.deal_mode == "shared":
+        common = secrets.token_bytes(SECRET_BYTES)
+    deals = []
+    for game in job.games:
+        secret = common or secrets.token_bytes(SECRET_BYTES)
+        deals.append(GameDeal(game, commitment(game.match_id, game.attempt, rules, secret), secret))
+    return deals
 
 
 def _offer(job: SetJob, commitments: list[bytes]) -> pb.SetOffered:
@@ -149,15 +145,16 @@ def _offer(job: SetJob, commitments: list[bytes]) -> pb.SetOffered:
     )
 
 
-def _spec(job: SetJob, game: GameJob, committed: bytes, secret: bytes, nonces: Mapping[int, bytes]) -> Spec:
+def _spec(job: SetJob, dealt: GameDeal, nonces: Mapping[int, bytes]) -> Spec:
+    game = dealt.game
     uses_nonces = job.deal_mode == "own" and job.seed is None
     deal = Deal(
         mode=job.deal_mode,
-        commitment=committed,
+        commitment=dealt.commitment,
         nonces=tuple(nonces[position] for position in game.order) if uses_nonces else (),
         set_attempt=job.attempt,
         proven=job.seed is None,
-        secret=secret,
+        secret=dealt.secret,
     )
     return Spec(
         match_id=game.match_id,
@@ -186,6 +183,3 @@ def _bot_seeds(job: SetJob, game: GameJob) -> list[int]:
 def _count(finished: Finished) -> None:
     faults = [str(reason) for reason in finished.outcome.reasons if reason != "NORMAL"]
     metrics.MATCHES.labels(finished.spec.game, faults[0] if faults else "NORMAL").inc()
-
-
-__all__ = ["GameJob", "Journal", "NoJournal", "NotReady", "Ports", "SetJob", "Voided", "play_set"]

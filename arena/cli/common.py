@@ -17,12 +17,16 @@ from rich.console import Console
 import engines
 from arena.errors import UserError
 from arena.host.processes import Program
+from bots.house import catalogue
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on standard output instead of a table.")]
 GameOption = Annotated[str, typer.Option("--game", "-g", help="Name of the game; `arena games` lists them.")]
 ConfigOption = Annotated[
     list[str], typer.Option("--config", "-c", metavar="KEY=VALUE", help="An option of the game; may be repeated.")
 ]
+
+HOUSE = "house"
+"""The owner of the house bots."""
 
 console = Console()
 progress_console = Console(stderr=True)
@@ -74,13 +78,15 @@ def programs_of(words: Sequence[str], folder: Path) -> tuple[Program, ...]:
     return tuple(programs)
 
 
-def _resolve(word: str) -> tuple[str, str, tuple[str, ...], str]:
-    from bots.house import catalogue  # noqa: PLC0415 - the catalogue is the one part of the house bots that we read
+def house_command(name: str, version: str) -> tuple[str, ...]:
+    """How a house bot is started."""
+    return (sys.executable, "-m", "bots.house", f"{name}@{version}")
 
-    name, _, version = word.partition("@")
-    if catalogue.find(name) is not None:
-        version = version or catalogue.VERSION
-        return name, version, (sys.executable, "-m", "bots.house", f"{name}@{version}"), "house"
+
+def _resolve(word: str) -> tuple[str, str, tuple[str, ...], str]:
+    if catalogue.is_house(word):
+        bot = catalogue.find(word)
+        return bot.name, bot.version, house_command(bot.name, bot.version), HOUSE
     if word.endswith(".py"):
         if not Path(word).is_file():
             raise UserError(f"there is no file {word}")

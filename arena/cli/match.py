@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from arena.cli.common import (
+    HOUSE,
     ConfigOption,
     GameOption,
     JsonFlag,
@@ -24,9 +25,7 @@ from arena.cli.common import (
     programs_of,
     progress_console,
 )
-from arena.errors import UserError
 from arena.host.local_match import LocalGame, LocalMatch, play_local
-from arena.host.processes import Program
 from arena.match.spec import TimeControl
 from arena.ratings.summary import Summary, pairwise_scores, summarise
 
@@ -73,7 +72,7 @@ def match(
             deal_mode="shared" if shared_deals else "own",
             seed=seed,
             concurrency=concurrency,
-            fresh=frozenset(i for i, program in enumerate(programs) if program.owner != "house"),
+            fresh=frozenset(i for i, program in enumerate(programs) if program.owner != HOUSE),
         )
         played = _play(plan, records)
     report = _report(plan, played)
@@ -95,10 +94,7 @@ def _play(plan: LocalMatch, records: Path | None) -> list[LocalGame]:
                 path.write_bytes(game.finished.record.to_bytes())
             progress.advance(task)
 
-        try:
-            return asyncio.run(play_local(plan, on_game))
-        except* UserError as group:
-            raise group.exceptions[0] from None
+        return asyncio.run(play_local(plan, on_game))
 
 
 def _report(plan: LocalMatch, played: Sequence[LocalGame]) -> dict[str, Any]:
@@ -187,6 +183,3 @@ def _print_table(plan: LocalMatch, report: dict[str, Any]) -> None:
         f"{plan.game}, {len(report['games'])} games, {report['decisions']} decisions, {ms / 1000:.1f} s of play; "
         "Elo against the mean of the opponents, ± half of the 95 % interval over sets."
     )
-
-
-__all__ = ["Program", "add_to", "match"]

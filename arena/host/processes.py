@@ -47,8 +47,7 @@ class LocalBots:
     """Starts bots and hands out their ports. Use as ``async with LocalBots(folder) as bots``; leaving ends them all."""
 
     def __init__(self, folder: Path) -> None:
-        self._gateway = LocalGateway(folder / "play.sock")
-        self._address = f"unix:{folder / 'play.sock'}"
+        self._gateway = LocalGateway(str(folder / "play.sock"))
         self._next_id = 0
         self._ports: dict[str, Port] = {}
         self._running: dict[str, asyncio.subprocess.Process] = {}
@@ -78,7 +77,7 @@ class LocalBots:
                 owner=program.owner,
             )
         )
-        process = await _spawn(program, {"ARENA_ADDRESS": self._address, "ARENA_TOKEN": token})
+        process = await _spawn(program, {"ARENA_ADDRESS": self._gateway.address, "ARENA_TOKEN": token})
         session = asyncio.ensure_future(self._gateway.wait_session(token, CONNECT_TIMEOUT_S))
         ended = asyncio.ensure_future(process.wait())
         await asyncio.wait((session, ended), return_when=asyncio.FIRST_COMPLETED)

@@ -49,14 +49,13 @@ def time_control_message(control: TimeControl) -> pb.TimeControl:
 class SeatWire:
     """Encodes and decodes for one seat. ``wants`` is what its session asked for in Hello."""
 
-    __slots__ = ("_codec", "_game", "_history", "_seq", "_spec", "_wants", "game_id", "seat")
+    __slots__ = ("_game", "_history", "_seq", "_spec", "_wants", "game_id", "seat")
 
     def __init__(self, spec: Spec, seat: int, game_id: str, wants: pb.Wants) -> None:
         self.game_id = game_id
         self.seat = seat
         self._spec = spec
         self._game = engines.get(spec.game)
-        self._codec = codecs.find(spec.game)
         self._wants = wants
         self._history: list[pb.ObservedEvent] = []
         self._seq = 0
@@ -133,18 +132,18 @@ class SeatWire:
     def _view(self, request: Request) -> pb.View:
         view = request.state.view(self.seat)
         message = pb.View(seat=self.seat, seq=self._seq)
-        if self._codec is not None and not self._wants.json:
-            getattr(message, self._codec.FIELD).CopyFrom(self._codec.encode_view(view))
-        else:
+        if self._wants.json:
             message.json = json.dumps(view.to_json(), separators=(",", ":"))
+        else:
+            codecs.encode_view(self._game.name, view, message)
         if self._wants.text:
             message.text = request.state.render(self.seat)
         return message
 
     def _action(self, action: int) -> pb.Action:
         message = pb.Action(id=action, text=self._game.text(action))
-        if self._codec is not None and self._wants.typed_actions:
-            getattr(message.typed, self._codec.FIELD).CopyFrom(self._codec.encode_action(self._game.typed(action)))
+        if self._wants.typed_actions:
+            codecs.encode_action(self._game.name, self._game.typed(action), message.typed)
         _actions(self._game, self._wants.typed_actions)[action] = message
         return message
 
@@ -173,11 +172,9 @@ class SeatWire:
             return act.action_id
         if kind == "text":
             action = self._game.parse(act.text)
-        elif kind == "typed" and self._codec is not None:
-            if act.typed.WhichOneof("action") != self._codec.FIELD:
-                raise engines.MalformedAction(f"not a typed action of {self._game.name}")
+        elif kind == "typed":
             try:
-                action = self._game.parse(self._codec.decode_action(getattr(act.typed, self._codec.FIELD)))
+                action = self._game.parse(codecs.decode_action(self._game.name, act.typed))
             except ValueError as error:
                 raise engines.MalformedAction(str(error)) from None
         else:

@@ -1,0 +1,231 @@
+"""The gRPC server that bots dial, around a :class:`~arena.gateway.core.GatewayCore`."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1.health import aio as health_aio
+
+from arena.errors import UserError
+from arena.gateway.auth import Authenticator, Principal, Refused
+from arena.gateway.core import Connection, GatewayCore
+from arena.gateway.hello import read_hello
+from arena.gateway.session import Failure, Reason, TokenBucket
+from arena.gateway.status import CODES, trailers
+
+log = logging.getLogger(__name__)
+
+FAREWELL_S: Final = 5.0
+"""A stream that is to end gets so long to take its last frame."""
+RECONNECT_WITHIN_MS: Final = 5_000
+PLAY_SERVICE: Final = "botarena.v1.PlayService"
+
+Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
+AddServices: TypeAlias = Callable[[grpc.aio.Server], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Who gets as far as a session. ``starts_per_s`` bounds the herd after a restart."""
+
+    hello_s: float = 5.0
+    streams_per_address: int = 256
+    starts_per_s: int = 200
+    start_burst: int = 400
+
+
+class PlayServer:
+    """A running server. ``address`` is where to dial it."""
+
+    def __init__(self, server: grpc.aio.Server, servicer: PlayServicer, address: str) -> None:
+        self.address: Final = address
+        self._server = server
+        self._servicer = servicer
+
+    async def stop(self, *, reconnect_within_ms: int = RECONNECT_WITHIN_MS) -> None:
+        """Send all bots away, let them take their last frames, and end."""
+        await self._servicer.drain(reconnect_within_ms)
+        await self._server.stop(1.0)
+
+
+async def start_play_server(
+    core: GatewayCore,
+    authenticator: Authenticator,
+    address: str,
+    *,
+    admission: Admission = Admission(),
+    credentials: grpc.ServerCredentials | None = None,
+    services: Iterable[AddServices] = (),
+) -> PlayServer:
+    """Serve bots at ``address``, ``host:port`` (port 0: any) or ``unix:path``.
+
+    Without ``credentials`` (TLS) only loopback addresses and unix sockets are served. ``services`` add themselves to
+    the same server. Raises UserError if the address cannot be had.
+    """
+    servicer = PlayServicer(core, authenticator, admission)
+    server = grpc.aio.server(
+        options=[
+            # A frame up to four times too large is read, so that its sender is told what is wrong and gets a strike.
+            ("grpc.max_receive_message_length", core.limits.frame_bytes * 4),
+            ("grpc.max_concurrent_streams", 1024),
+            ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+            ("grpc.so_reuseport", 0),
+        ]
+    )
+    play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(servicer.play)
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(PLAY_SERVICE, {"Play": play}),))
+    health = health_aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    for name in ("", PLAY_SERVICE):
+        await health.set(name, health_pb2.HealthCheckResponse.SERVING)
+    for add in services:
+        add(server)
+    bound = listen(server, address, credentials)
+    await server.start()
+    return PlayServer(server, servicer, bound)
+
+
+def listen(server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None = None) -> str:
+    """Bind ``server`` and return the address to dial. Raises UserError."""
+    local = address.startswith("unix:") or _is_loopback(address)
+    if credentials is None and not local:
+        raise UserError(f"{address} is not a loopback address: serving there needs TLS.")
+    try:
+        if credentials is None:
+            port = server.add_insecure_port(address)
+        else:
+            port = server.add_secure_port(address, credentials)
+    except RuntimeError as error:
+        raise UserError(f"Cannot listen on {address}: {error}") from None
+    return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
+
+
+def _is_loopback(address: str) -> bool:
+    host = address.rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class PlayServicer:
+    """PlayService on raw bytes: what does not parse is the core's to judge, and what goes out is encoded already."""
+
+    def __init__(self, core: GatewayCore, authenticator: Authenticator, admission: Admission) -> None:
+        self._core = core
+        self._authenticator = authenticator
+        self._admission = admission
+        self._starts = TokenBucket(admission.starts_per_s, admission.start_burst)
+        self._addresses: Counter[str] = Counter()
+        self._streams: set[asyncio.Task[Any]] = set()
+
+    async def play(self, _requests: object, context: Context) -> None:
+        """One stream, from its first byte to its status."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._streams.add(task)
+        try:
+            with self._counted(context.peer()):
+                connection = await self._admit(context)
+                failure = await self._serve(connection, context)
+        except Refused as refusal:
+            failure = refusal.failure
+        finally:
+            self._streams.discard(task)
+        if failure is not None:
+            self._core.tally.counts[f"refused_{failure.reason.lower()}"] += 1
+            await context.abort(CODES[failure.reason], failure.message, trailers(failure))
+
+    async def drain(self, reconnect_within_ms: int) -> None:
+        """Send all bots away and wait until they are gone."""
+        self._core.drain(reconnect_within_ms)
+        if self._streams:
+            await asyncio.wait(set(self._streams), timeout=FAREWELL_S)
+
+    @contextmanager
+    def _counted(self, peer: str) -> Iterator[None]:
+        """Hold a place of the peer's address. Raises Refused if all are taken."""
+        address = unquote(peer).rpartition(":")[0]
+        if not peer.startswith("ipv"):
+            yield
+            return
+        if self._addresses[address] >= self._admission.streams_per_address:
+            raise Refused(Failure(Reason.TOO_MANY_STREAMS, "Too many streams from this address.", 5_000))
+        self._addresses[address] += 1
+        try:
+            yield
+        finally:
+            self._addresses[address] -= 1
+            if not self._addresses[address]:
+                del self._addresses[address]
+
+    async def _admit(self, context: Context) -> Connection:
+        """The session of a new stream. Raises Refused."""
+        if not self._starts.take(self._core.clock.now_us()):
+            raise Refused(Failure(Reason.TOO_MANY_STARTS, "Too many bots connect at once.", 1_000))
+        principal = await self._authenticate(context)
+        try:
+            data = await asyncio.wait_for(context.read(), self._admission.hello_s)
+        except TimeoutError:
+            raise Refused(Failure(Reason.HELLO_TIMEOUT, f"No Hello within {self._admission.hello_s:g} s.")) from None
+        if not isinstance(data, bytes):
+            raise Refused(Failure(Reason.BAD_HELLO, "The stream ended before Hello."))
+        hello, rest = read_hello(data)
+        identity = await self._authenticator.identify(principal, hello)
+        connection = self._core.connect(identity, hello, principal_id=principal.token_id)
+        if rest.events:
+            self._core.receive(connection, rest.SerializeToString())
+        return connection
+
+    async def _authenticate(self, context: Context) -> Principal:
+        given = [value for key, value in context.invocation_metadata() or () if key == "authorization"]
+        scheme, _, token = str(given[0]).partition(" ") if given else ("", "", "")
+        if scheme.lower() != "bearer" or not token:
+            message = "The token belongs into the metadata: authorization: Bearer TOKEN."
+            raise Refused(Failure(Reason.BAD_TOKEN, message))
+        principal = await self._authenticator.authenticate(token.strip())
+        if principal is None:
+            raise Refused(Failure(Reason.BAD_TOKEN, "The token is not valid, or not valid any more."))
+        return principal
+
+    async def _serve(self, connection: Connection, context: Context) -> Failure | None:
+        """Carry frames both ways until the stream is to end, and return what it is to end with."""
+        reader = asyncio.create_task(self._read(connection, context))
+        writer = asyncio.create_task(self._write(connection, context))
+        try:
+            ending = await connection.ended()
+            await asyncio.wait({writer}, timeout=FAREWELL_S)
+            return ending.failure
+        finally:
+            self._core.disconnect(connection)
+            for task in (reader, writer):
+                task.cancel()
+            await asyncio.gather(reader, writer, return_exceptions=True)
+
+    async def _read(self, connection: Connection, context: Context) -> None:
+        while isinstance(data := await context.read(), bytes):
+            self._core.receive(connection, data)
+        self._core.disconnect(connection)
+
+    async def _write(self, connection: Connection, context: Context) -> None:
+        # Whatever waits goes out as one frame, and while it is written the next one gathers.
+        with suppress(grpc.aio.BaseError):
+            while connection.ending is None:
+                if frame := connection.take():
+                    await context.write(frame)
+                else:
+                    await connection.ready()
+            if connection.ending.last:
+                await context.write(connection.ending.last)

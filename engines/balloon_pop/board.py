@@ -37,7 +37,9 @@ Sets: TypeAlias = Mapping[int, int]
 
 EMPTY_BOARD: Final[Board] = ("",) * COLUMNS
 
-_STRIDE: Final = ROWS + 1
+STRIDE: Final = ROWS + 1
+"""From a cell's bit to that of the cell to its right."""
+
 _COLUMN_MASK: Final = (1 << ROWS) - 1
 _CELLS: Final = COLUMNS * ROWS
 _NEUTRAL_SET: Final = SET_KINDS.index(NEUTRAL)
@@ -113,17 +115,17 @@ def lay(board: Board, group: str, how: Place) -> tuple[Board, str]:
 @lru_cache(maxsize=_CACHED)
 def find_sets(board: Board) -> Sets:
     """All sets that could be popped now."""
-    colours, neutral, symbols = _masks(board)
+    colours, neutral, symbols = masks(board)
     found: list[tuple[int, int]] = []
     for kind, colour in enumerate(colours):
         if colour:
-            found += [_named(kind, part) for part in _parts(colour | neutral, COLOUR_SET_SIZE) if part & colour]
+            found += [_named(kind, part) for part in parts(colour | neutral, COLOUR_SET_SIZE) if part & colour]
     if neutral:
         coloured = colours[0] | colours[1] | colours[2] | colours[3]
-        lone = [part for part in _parts(neutral, COLOUR_SET_SIZE) if not _grown(part) & coloured]
+        lone = [part for part in parts(neutral, COLOUR_SET_SIZE) if not grown(part) & coloured]
         found += [_named(_NEUTRAL_SET, part) for part in lone]
-    if symbols & (symbols << 1 | symbols << _STRIDE):
-        found += [_named(_SYMBOL_SET, part) for part in _parts(symbols, SYMBOL_SET_SIZE)]
+    if symbols & (symbols << 1 | symbols << STRIDE):
+        found += [_named(_SYMBOL_SET, part) for part in parts(symbols, SYMBOL_SET_SIZE)]
     if len(found) > 1:
         found.sort()
     return dict(found)
@@ -140,7 +142,7 @@ def pop_cubes(board: Board, mask: int) -> tuple[Board, str]:
     columns = list(board)
     popped = ""
     for index, column in enumerate(board):
-        here = mask >> index * _STRIDE & _COLUMN_MASK
+        here = mask >> index * STRIDE & _COLUMN_MASK
         if here:
             columns[index] = "".join([cube for row, cube in enumerate(column) if not here >> row & 1])
             popped += "".join([cube for row, cube in enumerate(column) if here >> row & 1])
@@ -152,48 +154,48 @@ def end_points(filled: tuple[int, ...]) -> int:
     return EMPTY_COLUMN_POINTS * filled.count(0) + EMPTY_ROW_POINTS * max(0, TOP_ROWS - max(filled))
 
 
-def _masks(board: Board) -> tuple[tuple[int, int, int, int], int, int]:
+def masks(board: Board) -> tuple[tuple[int, int, int, int], int, int]:
     """Masks of the cubes of the four colours, of the neutral ones and of those with a symbol."""
-    masks = [0, 0, 0, 0, 0]
+    by_colour = [0, 0, 0, 0, 0]
     symbols = 0
     bit = 1
     for column in board:
         cell = bit
         for cube in column:
-            masks[_MASK_OF[cube]] |= cell
+            by_colour[_MASK_OF[cube]] |= cell
             if cube < "a":
                 symbols |= cell
             cell <<= 1
-        bit <<= _STRIDE
-    red, green, blue, yellow, neutral = masks
+        bit <<= STRIDE
+    red, green, blue, yellow, neutral = by_colour
     return (red, green, blue, yellow), neutral, symbols
 
 
-def _grown(part: int) -> int:
+def grown(part: int) -> int:
     """The cells and all their neighbours (and perhaps some that are not on the board)."""
-    return part | part << 1 | part >> 1 | part << _STRIDE | part >> _STRIDE
+    return part | part << 1 | part >> 1 | part << STRIDE | part >> STRIDE
 
 
-def _parts(cells: int, least: int) -> list[int]:
-    """The connected parts of ``cells`` that have at least ``least`` cells, at least 2."""
-    up, down, left, right = cells << 1, cells >> 1, cells << _STRIDE, cells >> _STRIDE
-    if least == SYMBOL_SET_SIZE:
+def parts(cells: int, least: int) -> list[int]:
+    """The connected parts of ``cells`` that have at least ``least`` cells, which is 2 or more."""
+    up, down, left, right = cells << 1, cells >> 1, cells << STRIDE, cells >> STRIDE
+    if least == 2:
         seeds = cells & (up | down | left | right)
     else:  # in a part of three or more some cell has two neighbours; most boards have few such cells
         seeds = cells & (up & down | left & right | (up | down) & (left | right))
-    parts = []
+    found = []
     while seeds:
-        part, grown = 0, seeds & -seeds
-        while grown != part:
-            part = grown
-            grown = _grown(part) & cells
+        part, larger = 0, seeds & -seeds
+        while larger != part:
+            part = larger
+            larger = grown(part) & cells
         seeds &= ~part
         if part.bit_count() >= least:
-            parts.append(part)
-    return parts
+            found.append(part)
+    return found
 
 
 def _named(kind: int, part: int) -> tuple[int, int]:
     """A set with the id of its pop, which is named after its least cell by column, then row."""
-    column, row = divmod((part & -part).bit_length() - 1, _STRIDE)
+    column, row = divmod((part & -part).bit_length() - 1, STRIDE)
     return FIRST_POP + kind * _CELLS + column * ROWS + row, part

@@ -1,0 +1,191 @@
+"""House bots for Balloon Pop: the points that a placement pops at once, and what the board it leaves is good for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import combinations
+from random import Random
+from typing import Final
+
+from engines.balloon_pop import board
+from engines.balloon_pop.actions import EVENTS, FIRST_CARD, FIRST_GROUP, Place
+from engines.balloon_pop.board import Board
+from engines.balloon_pop.data import BONUS_PER_FURTHER_SET, CARD, CARD_RULES, GROUP, PLACE, ROUNDS
+from engines.balloon_pop.view import View
+from engines.game import Game
+
+PAIR: Final = 0.45
+TRIPLE: Final = 1.3
+"""What two and three connected cubes of a colour are worth while they can still be reached, in points."""
+
+SYMBOL: Final = 0.55
+"""What a symbol that can still be reached is worth."""
+
+CUBE: Final = -0.06
+"""What any cube on the board costs: it is in the way."""
+
+END: Final = 0.15
+"""How much the points for empty columns and rows count in round 1; at the end they count in full."""
+
+FLEXIBLE: Final = 0.3
+"""What it costs to give away a card that allows any orientation, and again if it may drop a cube."""
+
+
+def greedy(game: Game, view: View, legal: Sequence[int], rng: Random) -> int:
+    """The group and placement that pop the most points at once, the greatest set first; any card."""
+    if view.phase == CARD:
+        return rng.choice(legal)
+    own = view.boards[_seat(view)]
+    if view.phase == GROUP:
+        card = view.cards[_seat(view)]
+
+        def value(action: int) -> int:
+            return max(_popped_at_once(laid) for laid in _layings(own, card, view.groups[action - FIRST_GROUP]))
+    elif view.phase == PLACE:
+        group = view.groups[view.taken[_seat(view)] - 1]
+
+        def value(action: int) -> int:
+            return _popped_at_once(_laid(own, group, action))
+    else:
+        sets = board.find_sets(own)
+
+        def value(action: int) -> int:
+            return board.set_points(action, sets[action].bit_count())
+
+    return max(legal, key=lambda action: (value(action), rng.random()))
+
+
+def heuristic(game: Game, view: View, legal: Sequence[int], rng: Random) -> int:
+    """Points and the worth of the board left, over all orders of popping; cards by the groups they can hope for."""
+    seat = _seat(view)
+    own, further = view.boards[seat], BONUS_PER_FURTHER_SET if view.bonus else 0
+    if view.phase == CARD:
+        return _best_card(view, seat, legal, further)
+    if view.phase == GROUP:
+        card = view.cards[seat]
+        return max(legal, key=lambda action: _group_value(view, own, card, action - FIRST_GROUP, further))
+    if view.phase == PLACE:
+        group = view.groups[view.taken[seat] - 1]
+        return max(legal, key=lambda action: _value(_laid(own, group, action), view.round, 0, further))
+    values = _pop_values(own, view.round, further if view.popped else 0, further)
+    return max(legal, key=values.__getitem__)
+
+
+BOTS: Final = {"greedy": greedy, "heuristic": heuristic}
+
+
+def _seat(view: View) -> int:
+    assert view.seat is not None, "a spectator does not play"
+    return view.seat
+
+
+def _laid(own: Board, group: str, action: int) -> Board:
+    """The board after a placement, or as it is after ``discard``."""
+    how = EVENTS[action]
+    return board.lay(own, group, how)[0] if isinstance(how, Place) else own
+
+
+def _layings(own: Board, card: int, group: str) -> set[Board]:
+    """The boards that a card and a group can lead to, before anything pops."""
+    if not group:
+        return {own}
+    return {_laid(own, group, action) for action in board.placements(card, len(group), board.heights(own))}
+
+
+def _popped_at_once(own: Board) -> int:
+    """Points of the greatest set on a board, 0 without one."""
+    sets = board.find_sets(own)
+    return max((board.set_points(pop, cubes.bit_count()) for pop, cubes in sets.items()), default=0)
+
+
+# --- The heuristic -----------------------------------------------------------------------------------------------
+
+
+def _best_card(view: View, seat: int, legal: Sequence[int], further: int) -> int:
+    """The card with the best group it can hope for, less what it would be good for later."""
+    by_rule: dict[object, list[float]] = {}
+    for action in legal:
+        card = action - FIRST_CARD + 1
+        rule = CARD_RULES[card]
+        if rule not in by_rule:
+            own = view.boards[seat]
+            by_rule[rule] = [_group_value(view, own, card, index, further) for index in range(len(view.groups))]
+
+    def value(action: int) -> float:
+        card = action - FIRST_CARD + 1
+        rule = CARD_RULES[card]
+        later = FLEXIBLE * ((rule.vertical and rule.horizontal) + bool(rule.may_drop))
+        return _hoped_for(by_rule[rule], _before(view, seat, card)) - later
+
+    return max(legal, key=value)
+
+
+def _before(view: View, seat: int, card: int) -> float:
+    """How many seats will choose before ``seat`` if it plays ``card``, any card of a hand being equally likely."""
+    expected = 0.0
+    for other, (hand, played) in enumerate(zip(view.hands, view.cards, strict=True)):
+        if other == seat:
+            continue
+        earlier = (other - view.first) % len(view.hands) < (seat - view.first) % len(view.hands)
+        cards = (played,) if played else hand
+        expected += sum(theirs > card or (theirs == card and earlier) for theirs in cards) / len(cards)
+    return expected
+
+
+def _hoped_for(values: Sequence[float], before: float) -> float:
+    """The mean of the best value left after ``before`` groups went to others, each equally likely."""
+    whole = int(before)
+    part = before - whole
+    left = len(values) - whole
+    value = _mean(map(max, combinations(values, left)))
+    return value if not part else (1 - part) * value + part * _mean(map(max, combinations(values, left - 1)))
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+def _group_value(view: View, own: Board, card: int, index: int, further: int) -> float:
+    """The value of the best placement of a group."""
+    return max(_value(laid, view.round, 0, further) for laid in _layings(own, card, view.groups[index]))
+
+
+def _pop_values(own: Board, round_: int, now: int, further: int) -> dict[int, float]:
+    """The value of popping each set first: ``now`` more points for it, ``further`` more for each set after it."""
+    values = {}
+    for pop, cubes in board.find_sets(own).items():
+        left, _ = board.pop_cubes(own, cubes)
+        points = board.set_points(pop, cubes.bit_count()) + now
+        values[pop] = points + _value(left, round_, further, further)
+    return values
+
+
+@lru_cache(maxsize=1 << 13)
+def _value(own: Board, round_: int, now: int, further: int) -> float:
+    """Points of the best order of popping, and the worth of the board it leaves."""
+    if board.find_sets(own):
+        return max(_pop_values(own, round_, now, further).values())
+    return _worth(own, round_)
+
+
+def _worth(own: Board, round_: int) -> float:
+    """What a board at rest promises for the rounds after ``round_``."""
+    filled = board.heights(own)
+    ends = board.end_points(filled)
+    left = (ROUNDS - round_) / (ROUNDS - 1)
+    if not left:
+        return float(ends)
+    colours, neutral, symbols = board.masks(own)
+    free = 0
+    for column, height in enumerate(filled):
+        free |= 1 << column * board.STRIDE + height
+    beside_free = board.grown(free)
+    promise = 0.0
+    for colour in colours:
+        for part in board.parts(colour | neutral, 2):
+            if part & beside_free:
+                promise += TRIPLE if part.bit_count() > 2 else PAIR
+    promise += SYMBOL * (symbols & beside_free).bit_count() + CUBE * sum(filled)
+    return ends * (1 - (1 - END) * left) + promise

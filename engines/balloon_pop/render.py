@@ -9,7 +9,7 @@ from engines.balloon_pop.board import Board
 from engines.balloon_pop.data import CARD_RULES, COLUMNS, KINDS, ROUNDS, ROWS, Counts
 from engines.balloon_pop.view import View
 
-_WIDTH = 24
+_WIDTH = 27
 _DUE = {
     "first": "chance says who is first",
     "draw": "cubes are drawn",
@@ -32,6 +32,10 @@ def render(view: View, actors: Sequence[int]) -> str:
 
 def _headline(view: View) -> str:
     parts = ["Balloon Pop", f"round {view.round} of {ROUNDS}"]
+    if view.simultaneous_cards:
+        parts.append("cards all at once")
+    if view.bonus:
+        parts.append("bonus for further sets")
     if view.phase != "first":
         parts.append(f"seat {view.first} is first")
     if view.seat is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +18,7 @@ from rich.console import Console
 
 import engines
 from arena.errors import UserError
+from arena.host.house import house_program
 from arena.host.processes import Program
 from bots.house import catalogue
 
@@ -24,9 +27,6 @@ GameOption = Annotated[str, typer.Option("--game", "-g", help="Name of the game;
 ConfigOption = Annotated[
     list[str], typer.Option("--config", "-c", metavar="KEY=VALUE", help="An option of the game; may be repeated.")
 ]
-
-HOUSE = "house"
-"""The owner of the house bots."""
 
 console = Console()
 progress_console = Console(stderr=True)
@@ -71,28 +71,24 @@ def programs_of(words: Sequence[str], folder: Path) -> tuple[Program, ...]:
     seen: Counter[str] = Counter()
     programs = []
     for number, word in enumerate(words):
-        name, version, command, owner = _resolve(word)
-        seen[name] += 1
-        unique = name if seen[name] == 1 else f"{name}-{seen[name]}"
-        programs.append(Program(unique, version, command, folder / f"{number}-{unique}.log", owner))
+        program = _resolve(word)
+        seen[program.name] += 1
+        name = program.name if seen[program.name] == 1 else f"{program.name}-{seen[program.name]}"
+        programs.append(replace(program, name=name, log=folder / f"{number}-{name}.log"))
     return tuple(programs)
 
 
-def house_command(name: str, version: str) -> tuple[str, ...]:
-    """How a house bot is started."""
-    return (sys.executable, "-m", "bots.house", f"{name}@{version}")
-
-
-def _resolve(word: str) -> tuple[str, str, tuple[str, ...], str]:
+def _resolve(word: str) -> Program:
+    log = Path(os.devnull)
     if catalogue.is_house(word):
         bot = catalogue.find(word)
-        return bot.name, bot.version, house_command(bot.name, bot.version), HOUSE
-    if word.endswith(".py"):
+        return house_program(bot.name, bot.version, log)
+    parts = tuple(shlex.split(word))
+    if len(parts) == 1 and word.endswith(".py"):
         if not Path(word).is_file():
             raise UserError(f"there is no file {word}")
-        return Path(word).stem, "local", (sys.executable, str(Path(word).resolve())), "local"
-    parts = tuple(shlex.split(word))
+        return Program(Path(word).stem, "local", (sys.executable, str(Path(word).resolve())), log)
     if not parts or shutil.which(parts[0]) is None:
         house = ", ".join(catalogue.NAMES)
         raise UserError(f"{word!r} is no house bot ({house}), no Python file, and no command on PATH")
-    return Path(parts[-1]).stem or Path(parts[0]).name, "local", parts, "local"
+    return Program(Path(parts[-1]).stem or Path(parts[0]).name, "local", parts, log)

@@ -14,7 +14,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from arena.cli.common import (
-    HOUSE,
     ConfigOption,
     GameOption,
     JsonFlag,
@@ -25,6 +24,7 @@ from arena.cli.common import (
     programs_of,
     progress_console,
 )
+from arena.host.house import HOUSE
 from arena.host.local_match import LocalGame, LocalMatch, play_local
 from arena.match.spec import TimeControl
 from arena.ratings.summary import Summary, pairwise_scores, summarise

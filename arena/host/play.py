@@ -44,15 +44,13 @@ class Finished:
     duration_ms: int
 
 
-async def play_match(
-    spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int], *, reveal: bool = True
-) -> Finished:
+async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int]) -> Finished:
     """Plays ``spec`` with ``seats`` in seat order. Raises Voided, having told every seat.
 
-    ``reveal``: the bots get the deal's secret with the result; a shared deal keeps it until its set ends.
+    Of a result the seats are told by the caller, once it is safe.
     """
     try:
-        finished = await _play(spec, seats, key, bot_seeds)
+        return await _play(spec, seats, key, bot_seeds)
     except BaseException as error:
         for seat in seats:
             seat.void()
@@ -62,9 +60,6 @@ async def play_match(
             log.exception("match %s: the engine or the referee failed", spec.match_id)
             raise Voided(VoidReason.ENGINE_ERROR, repr(error)) from error
         raise
-    for seat in seats:
-        seat.end(finished.outcome, finished.record, reveal=reveal)
-    return finished
 
 
 async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int]) -> Finished:

@@ -16,7 +16,7 @@ from arena import metrics
 from arena.errors import ArenaError
 from arena.host.play import Finished, play_match
 from arena.host.port import Port
-from arena.host.seats import SessionSeat
+from arena.host.seats import Seat, SessionSeat
 from arena.host.wire import config_json, time_control_message
 from arena.match.deal import NONCE_BYTES, SECRET_BYTES, Deal, DealMode, commitment, rules_hash, secret_from_seed
 from arena.match.spec import Player, Spec, TimeControl
@@ -101,11 +101,23 @@ async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519Priv
                 nonces = await _ready(offer, opened)
             spec = _spec(job, deal, nonces)
             seats = [SessionSeat(opened[position], offer.offer_id) for position in deal.game.order]
+            finished = await play_match(spec, seats, key, _bot_seeds(job, deal.game))
             reveal = job.deal_mode == "own" or number == len(deals) - 1
-            finished = await play_match(spec, seats, key, _bot_seeds(job, deal.game), reveal=reveal)
+            await _settle(deal.game, finished, seats, journal, reveal=reveal)
             await ports.close_game()
-            await journal.finished(deal.game, finished)
             _count(finished)
+
+
+async def _settle(game: GameJob, finished: Finished, seats: Sequence[Seat], journal: Journal, *, reveal: bool) -> None:
+    """Tells the seats of a result once it is written down; ``reveal``: with the deal's secret."""
+    try:
+        await journal.finished(game, finished)
+    except BaseException:
+        for seat in seats:
+            seat.void()
+        raise
+    for seat in seats:
+        seat.end(finished.outcome, finished.record, reveal=reveal)
 
 
 async def _ready(offer: pb.SetOffered, ports: list[Port]) -> dict[int, bytes]:

@@ -8,7 +8,7 @@ by 1 and by 9 goes to the neighbours without leaking from one column into the ne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, TypeAlias
 
 from engines.balloon_pop.actions import DISCARD, FIRST_POP, Place, placement_id
@@ -70,9 +70,16 @@ def placements(card: int, length: int, filled: tuple[int, ...]) -> tuple[int, ..
         if not (rule.vertical if vertical else rule.horizontal):
             continue
         for column in range(COLUMNS):
-            fitting = [drop for drop in drops if _fits(vertical, column, length - (drop > 0), filled)]
-            ids += [placement_id(vertical, column, turned, drop) for turned in (False, True) for drop in fitting]
+            if _fits(vertical, column, length, filled):
+                ids += _line_ids(vertical, column, drops)
+            elif len(drops) > 1 and _fits(vertical, column, length - 1, filled):
+                ids += _line_ids(vertical, column, drops[1:])
     return tuple(ids) or (DISCARD,)
+
+
+@cache
+def _line_ids(vertical: bool, column: int, drops: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([placement_id(vertical, column, turned, drop) for turned in (False, True) for drop in drops])
 
 
 def dropped_positions(rule: CardRule, length: int) -> tuple[int, ...]:

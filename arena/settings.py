@@ -96,7 +96,7 @@ class SchedulerSettings:
     """
 
     interval_ms: int = 500
-    backlog: int = 8
+    backlog: int = 32
     house_sets: int = 2
     pair_sets_a_day: int = 200
     metrics_listen: str = "127.0.0.1:7702"

@@ -1,0 +1,173 @@
+"""What the scheduler knows of one ladder: who is on it, who has met whom, and what is in flight."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Final
+
+from sqlalchemy import Connection, select
+
+import engines
+from arena.ladder.pairing import Candidate, Pair, pair
+from arena.ladder.standings import Standing
+from arena.ratings.entries import SetResult
+from arena.settings import LadderSpec
+from arena.storage import ledger
+from arena.storage.tables import account, bot, bot_version, game_set, rating, set_seat
+
+DAY_MS: Final = 24 * 60 * 60 * 1000
+SLACK_MS: Final = 10 * 60 * 1000
+"""What a claim may last beyond the players' own time: offers, frozen clocks, a busy machine."""
+UNLIMITED: Final = 1_000_000
+"""Free seats of a house bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A version on the ladder, as far as pairing asks."""
+
+    version: int
+    bot: int
+    owner: int
+    house: bool
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A set that is QUEUED or CLAIMED; ``seats`` are (version, instance) by position."""
+
+    set_id: str
+    ladder_id: int
+    queued: bool
+    house_only: bool
+    seats: tuple[tuple[int, str], ...]
+
+
+@dataclass(slots=True)
+class Book:
+    """One ladder. Meetings count from the moment a set is made."""
+
+    ladder_id: int
+    spec: LadderSpec
+    seq: int = -1
+    members: dict[int, Member] = field(default_factory=dict)
+    meetings: Counter[Pair] = field(default_factory=Counter)
+    _today: deque[tuple[int, Pair]] = field(default_factory=deque)
+    _met_today: Counter[Pair] = field(default_factory=Counter)
+
+    def refresh(self, connection: Connection, seq: int) -> None:
+        """Reads the standings again if the ledger has grown to ``seq``."""
+        if seq == self.seq:
+            return
+        rows = connection.execute(
+            select(rating, bot_version.c.bot_id, bot.c.account_id, account.c.house)
+            .join(bot_version, bot_version.c.id == rating.c.version_id)
+            .join(bot, bot.c.id == bot_version.c.bot_id)
+            .join(account, account.c.id == bot.c.account_id)
+            .where(rating.c.ladder_id == self.ladder_id)
+        )
+        self.members = {
+            row.version_id: Member(
+                row.version_id,
+                row.bot_id,
+                row.account_id,
+                row.house,
+                Standing(
+                    row.version_id,
+                    row.rating,
+                    row.k2,
+                    games=row.games,
+                    anchor=row.anchor,
+                    last_seq=row.last_seq,
+                ),
+            )
+            for row in rows
+        }
+        self.seq = seq
+
+    def remember(self, connection: Connection, in_flight: Iterable[InFlight], now: int) -> None:
+        """Counts the meetings of the past, once, after :meth:`refresh`."""
+        for posted in ledger.entries(connection, self.ladder_id):
+            if isinstance(posted.entry, SetResult):
+                self.count(posted.entry.versions, posted.created_at, now)
+        for flying in in_flight:
+            self.count([version for version, _ in flying.seats], now, now)
+
+    def count(self, versions: Sequence[int], made_at: int, now: int) -> None:
+        """Counts the meetings of a set."""
+        for a, b in combinations(sorted(set(versions)), 2):
+            self.meetings[pair(a, b)] += 1
+            first, second = self.members[a], self.members[b]
+            if made_at > now - DAY_MS and not first.house and not second.house:
+                bots = pair(first.bot, second.bot)
+                self._today.append((made_at, bots))
+                self._met_today[bots] += 1
+
+    def closed(self, versions: Collection[int], cap: int, now: int) -> frozenset[Pair]:
+        """Pairs among ``versions`` whose bots have met ``cap`` times in 24 hours. Never a house bot's."""
+        while self._today and self._today[0][0] <= now - DAY_MS:
+            self._met_today[self._today.popleft()[1]] -= 1
+        full = {bots for bots, met in self._met_today.items() if met >= cap}
+        if not full:
+            return frozenset()
+        return frozenset(
+            pair(a, b) for a, b in combinations(versions, 2) if pair(self.members[a].bot, self.members[b].bot) in full
+        )
+
+    def house(self) -> list[int]:
+        """The newest version of each house bot."""
+        newest: dict[int, int] = {}
+        for member in self.members.values():
+            if member.house:
+                newest[member.bot] = max(member.version, newest.get(member.bot, 0))
+        return sorted(newest.values())
+
+    def candidate(self, version: int, seats: int, games_in_flight: int) -> Candidate:
+        """A member as pairing sees it."""
+        member = self.members[version]
+        return Candidate(
+            version=version,
+            owner=member.owner,
+            house=member.house,
+            anchor=member.standing.anchor,
+            rating=member.standing.rating,
+            standard_error=member.standing.standard_error(self.spec.players),
+            games=member.standing.games + games_in_flight,
+            last_seq=member.standing.last_seq,
+            seats=seats,
+        )
+
+    def budget_ms(self) -> int:
+        """How long a claim of a set may last: all clocks run down in every game, and some slack."""
+        control, config = self.spec.time_control, self.spec.config
+        events = engines.get(self.spec.game).max_events(self.spec.players, config)
+        timers = [value for name, value in config.items() if name.endswith("_ms")]
+        game_ms = self.spec.players * control.bank_ms + events * max(control.increment_ms, *timers, 0)
+        return self.spec.players * game_ms + SLACK_MS
+
+
+def in_flight(connection: Connection) -> tuple[InFlight, ...]:
+    """All sets that are queued or being played."""
+    rows = connection.execute(
+        select(
+            game_set.c.id,
+            game_set.c.ladder_id,
+            game_set.c.state,
+            game_set.c.house_only,
+            set_seat.c.version_id,
+            set_seat.c.instance,
+        )
+        .join(set_seat, set_seat.c.set_id == game_set.c.id)
+        .where(game_set.c.state.in_(["QUEUED", "CLAIMED"]))
+        .order_by(game_set.c.id, set_seat.c.position)
+    )
+    found: dict[str, InFlight] = {}
+    for row in rows:
+        before = found[row.id].seats if row.id in found else ()
+        seats = (*before, (row.version_id, row.instance))
+        found[row.id] = InFlight(row.id, row.ladder_id, row.state == "QUEUED", row.house_only, seats)
+    return tuple(found.values())

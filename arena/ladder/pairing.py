@@ -1,0 +1,129 @@
+"""Who plays the next set. Pure: the same candidates, meetings and seed give the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import Final, TypeAlias
+
+from arena.ladder.standings import PROVISIONAL_SE, SETTLED_SE
+from arena.ratings import elo
+
+UNIFORM_SHARE: Final = 0.1
+"""Part of the sets whose opponents are drawn regardless of ratings, so that everybody stays comparable."""
+ANCHOR_SHARE_OF_TWO: Final = 0.5
+"""At a table of two an anchor for a newcomer leaves nobody else: it gets one in this part of its sets only."""
+
+Pair: TypeAlias = tuple[int, int]
+"""Two versions, the lesser id first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A version that could play now.
+
+    ``games`` and ``seats``: played, and free to be taken, with the sets in flight counted. House bots are always free.
+    """
+
+    version: int
+    owner: int
+    house: bool
+    anchor: bool
+    rating: float
+    standard_error: float
+    games: int
+    last_seq: int
+    seats: int
+
+    @property
+    def provisional(self) -> bool:
+        """Whether an anchor should be at its table."""
+        return self.standard_error >= PROVISIONAL_SE
+
+
+def pair(a: int, b: int) -> Pair:
+    """The two in the order in which pairs are written."""
+    return (a, b) if a < b else (b, a)
+
+
+def next_set(
+    candidates: Sequence[Candidate],
+    players: int,
+    meetings: Mapping[Pair, int],
+    closed: Collection[Pair],
+    seed: int,
+    *,
+    house_only: bool,
+) -> tuple[int, ...] | None:
+    """The versions of the next set by position; None if no legal table is worth playing.
+
+    The set is made for the external bot with the fewest games, then the longest idle, that finds a table. ``closed``
+    pairs may not meet. Without external bots, house bots play each other if ``house_only`` allows it and the rating of
+    one of them is not settled.
+    """
+    rng = Random(seed)  # noqa: S311 - reproducible on purpose
+    free = [bot for bot in candidates if bot.house or bot.seats > 0]
+    for made_for in sorted((bot for bot in free if not bot.house), key=_need):
+        if table := _table(made_for, free, players, meetings, closed, rng):
+            return table
+    house = [bot for bot in free if bot.house]
+    unsettled = [bot for bot in house if bot.standard_error >= SETTLED_SE]
+    if not house_only or not unsettled or len(house) < 2:
+        return None
+    return _table(min(unsettled, key=_need), house, players, meetings, closed, rng)
+
+
+def _need(bot: Candidate) -> tuple[int, int, int]:
+    return bot.games, bot.last_seq, bot.version
+
+
+def _table(
+    made_for: Candidate,
+    free: Sequence[Candidate],
+    players: int,
+    meetings: Mapping[Pair, int],
+    closed: Collection[Pair],
+    rng: Random,
+) -> tuple[int, ...] | None:
+    table = [made_for]
+    uniform = rng.random() < UNIFORM_SHARE
+    wants_anchor = made_for.provisional and (players > 2 or rng.random() < ANCHOR_SHARE_OF_TWO)
+    while len(table) < players:
+        pool = [bot for bot in free if _may_join(bot, table, closed)]
+        if wants_anchor and len(table) == 1 and (anchors := [bot for bot in pool if bot.anchor]):
+            pool = anchors
+        # Fewer house bots than seats: some sit twice, rather than that nobody plays at large tables.
+        pool = pool or [bot for bot in free if bot.house]
+        if not pool:
+            return None
+        weights = [1.0 if uniform else _weight(made_for, bot, meetings) for bot in pool]
+        table += rng.choices(pool, weights)
+    if len({bot.version for bot in table}) == 1:
+        return None
+    rng.shuffle(table)
+    return tuple(bot.version for bot in table)
+
+
+def _may_join(bot: Candidate, table: Sequence[Candidate], closed: Collection[Pair]) -> bool:
+    """Nobody sits twice, and no two of one owner, house bots excepted."""
+    return all(
+        bot.version != other.version
+        and (bot.house or bot.owner != other.owner)
+        and pair(bot.version, other.version) not in closed
+        for other in table
+    )
+
+
+def _weight(made_for: Candidate, opponent: Candidate, meetings: Mapping[Pair, int]) -> float:
+    difference = abs(made_for.rating - opponent.rating)
+    sd = (made_for.standard_error**2 + opponent.standard_error**2) ** 0.5
+    met = meetings.get(pair(made_for.version, opponent.version), 0)
+    return _information(round(difference), round(sd)) ** 6 / (1 + met)
+
+
+@lru_cache(maxsize=100_000)
+def _information(difference: int, sd: int) -> float:
+    """To whole points, so that thousands of pairs share the work."""
+    return elo.information(difference, sd)

@@ -1,0 +1,289 @@
+"""Makes sets, continuously. Many schedulers may run; one leads.
+
+A round sweeps what is past its deadline, enters new versions on their ladders, makes sets for whoever is free, rings for
+them, and publishes what has happened. SQL is the only memory that matters: a scheduler that starts afresh goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import SystemRandom
+from typing import Final, Protocol
+
+from sqlalchemy import Connection, select
+
+from arena.errors import ArenaError, Unavailable
+from arena.ladder.book import UNLIMITED, Book, InFlight, in_flight
+from arena.ladder.entry import enter
+from arena.ladder.pairing import Candidate, next_set
+from arena.settings import SchedulerSettings
+from arena.storage import outbox
+from arena.storage.db import Database
+from arena.storage.leadership import Leadership, keep_lead, resign, take_lead
+from arena.storage.sets import NewSeat, create_set, ladder_spec
+from arena.storage.sweeper import sweep_claims, sweep_queue
+from arena.storage.tables import ladder, now_ms
+
+ROLE: Final = "scheduler"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineBot:
+    """One connected process of a bot.
+
+    ``games`` maps the games that it plays to numbers of players (empty: every number); no games means every game.
+    ``credit`` is how many matches it takes at once in all: what is in flight the scheduler knows by itself.
+    """
+
+    bot_id: int
+    version_id: int
+    instance: str
+    credit: int
+    games: Mapping[str, Collection[int]] = field(default_factory=dict)
+
+    def plays(self, game: str, players: int) -> bool:
+        """Whether the process said that it plays this."""
+        if not self.games:
+            return True
+        return game in self.games and (not self.games[game] or players in self.games[game])
+
+
+class Sessions(Protocol):
+    """Who is connected."""
+
+    def online(self) -> Sequence[OnlineBot]:
+        """All bots' processes with a live session. Raises Unavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a round did. ``swept``: sets taken from workers; ``rung``: doorbells rung, ``unrung``: that failed."""
+
+    led: bool
+    made: int = 0
+    swept: int = 0
+    rung: int = 0
+    unrung: int = 0
+
+
+class Scheduler:
+    """``round()`` is to be called again and again, in a thread that may block on SQL."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: SchedulerSettings,
+        sessions: Sessions,
+        ring: Callable[[str], None],
+        publish: Callable[[outbox.Event], None],
+    ) -> None:
+        """``ring(set_id)`` and ``publish(event)`` raise Unavailable when they cannot."""
+        self._database = database
+        self._settings = settings
+        self._sessions = sessions
+        self._ring = ring
+        self._publish = publish
+        self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._leadership: Leadership | None = None
+        self._books: dict[int, Book] = {}
+        self._random = SystemRandom()
+
+    def round(self) -> Round:
+        """One round. Raises ArenaError if the database or the registry of sessions cannot be reached; try again."""
+        with self._database.write() as connection:
+            self._leadership = take_lead(connection, ROLE, self._holder)
+        if self._leadership is None:
+            self._books.clear()  # whoever leads now makes meetings that this process does not count
+            return Round(led=False)
+        try:
+            swept, waiting = self._sweep(self._leadership)
+            made = self._make_sets(self._leadership)
+        except ArenaError:
+            self._books.clear()
+            raise
+        doorbells = [*waiting, *made]
+        unrung = sum(not self._rang(set_id) for set_id in doorbells)
+        self._publish_events()
+        return Round(True, len(made), len(swept), len(doorbells) - unrung, unrung)
+
+    def close(self) -> None:
+        """Lets another scheduler lead at once."""
+        if self._leadership is not None:
+            with self._database.write() as connection:
+                resign(connection, self._leadership)
+
+    def _sweep(self, leadership: Leadership) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        with self._database.write() as connection:
+            keep_lead(connection, leadership)
+            return sweep_claims(connection), sweep_queue(connection)
+
+    def _rang(self, set_id: str) -> bool:
+        try:
+            self._ring(set_id)
+        except Unavailable as error:
+            log.warning("no doorbell for set %s: %s", set_id, error)  # the sweeper rings again
+            return False
+        return True
+
+    def _publish_events(self) -> None:
+        with self._database.read() as connection:
+            events = outbox.pending(connection)
+        published = []
+        for event in events:
+            try:
+                self._publish(event)
+            except Unavailable as error:
+                log.warning("events are not published: %s", error)
+                break
+            published.append(event)
+        if published:
+            with self._database.write() as connection:
+                outbox.discard(connection, published)
+
+    def _make_sets(self, leadership: Leadership) -> list[str]:
+        online = self._sessions.online()
+        flying, now = self._read()
+        if self._enter(leadership, online):
+            flying, now = self._read()
+        desk = _Desk(online, flying, self._settings)
+        made: list[str] = []
+        books = list(self._books.values())
+        self._random.shuffle(books)  # a bot with few seats plays on all its ladders in time
+        for book in books:
+            tables = desk.tables(book, now, self._random)
+            if tables:
+                made += self._insert(leadership, book, tables)
+        return made
+
+    def _read(self) -> tuple[tuple[InFlight, ...], int]:
+        """Brings the books up to date; returns what is in flight, and the database's time."""
+        with self._database.read() as connection:
+            now = connection.execute(select(now_ms())).scalar_one()
+            flying = in_flight(connection)
+            rows = connection.execute(select(ladder).where(ladder.c.active)).all()
+            for row in rows:
+                if (book := self._books.get(row.id)) is not None:
+                    book.refresh(connection, row.seq)
+                    continue
+                book = Book(row.id, ladder_spec(row))
+                book.refresh(connection, row.seq)
+                book.remember(connection, [one for one in flying if one.ladder_id == row.id], now)
+                self._books[row.id] = book
+            self._books = {row.id: self._books[row.id] for row in rows}
+        return flying, now
+
+    def _enter(self, leadership: Leadership, online: Sequence[OnlineBot]) -> bool:
+        new = {
+            (book.ladder_id, bot.version_id)
+            for book in self._books.values()
+            for bot in online
+            if bot.version_id not in book.members and bot.plays(book.spec.game, book.spec.players)
+        }
+        if new:
+            with self._database.write() as connection:
+                keep_lead(connection, leadership)
+                for ladder_id, version_id in sorted(new):
+                    enter(connection, ladder_id, version_id)
+        return bool(new)
+
+    def _insert(self, leadership: Leadership, book: Book, tables: Sequence[_Table]) -> list[str]:
+        budget_ms = book.budget_ms()
+        with self._database.write() as connection:
+            keep_lead(connection, leadership)
+            return [_create(connection, book, table, budget_ms) for table in tables]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A set to be made."""
+
+    seats: tuple[NewSeat, ...]
+    house_only: bool
+
+
+def _create(connection: Connection, book: Book, table: _Table, budget_ms: int) -> str:
+    return create_set(
+        connection,
+        book.ladder_id,
+        table.seats,
+        budget_ms=budget_ms,
+        house_only=table.house_only,
+        # House bots start afresh for each game and cannot remember a deal; remote bots could.
+        deal_mode="shared" if table.house_only else "own",
+    )
+
+
+class _Desk:
+    """One round's seats, handed out to the ladders."""
+
+    def __init__(self, online: Sequence[OnlineBot], flying: Sequence[InFlight], settings: SchedulerSettings) -> None:
+        self._settings = settings
+        self._online = online
+        taken = Counter(seat for one in flying for seat in one.seats)
+        self._free = {
+            (bot.version_id, bot.instance): bot.credit - taken[bot.version_id, bot.instance] for bot in online
+        }
+        self._queued = Counter(one.ladder_id for one in flying if one.queued)
+        self._house_sets = sum(one.house_only for one in flying)
+        self._games: Counter[tuple[int, int]] = Counter()
+        for one in flying:
+            for version, _ in one.seats:
+                self._games[one.ladder_id, version] += len(one.seats)
+
+    def tables(self, book: Book, now: int, random: SystemRandom) -> list[_Table]:
+        """New sets of one ladder, until its backlog is full or nobody is free."""
+        made: list[_Table] = []
+        while self._queued[book.ladder_id] < self._settings.backlog:
+            versions = next_set(
+                candidates := self._candidates(book),
+                book.spec.players,
+                book.meetings,
+                book.closed([bot.version for bot in candidates if not bot.house], self._settings.pair_sets_a_day, now),
+                random.getrandbits(64),
+                house_only=self._house_sets < self._settings.house_sets,
+            )
+            if versions is None:
+                break
+            made.append(self._seat(book, versions))
+            book.count(versions, now, now)
+        return made
+
+    def _candidates(self, book: Book) -> list[Candidate]:
+        seats: Counter[int] = Counter()
+        for bot in self._online:
+            if bot.version_id in book.members and bot.plays(book.spec.game, book.spec.players):
+                seats[bot.version_id] += max(0, self._free[bot.version_id, bot.instance])
+        for version in book.house():
+            seats[version] = UNLIMITED
+        return [book.candidate(version, free, self._games[book.ladder_id, version]) for version, free in seats.items()]
+
+    def _seat(self, book: Book, versions: Sequence[int]) -> _Table:
+        seats = tuple(self._take(book, version) for version in versions)
+        house_only = all(book.members[version].house for version in versions)
+        self._queued[book.ladder_id] += 1
+        self._house_sets += house_only
+        for version in versions:
+            self._games[book.ladder_id, version] += len(versions)
+        return _Table(seats, house_only)
+
+    def _take(self, book: Book, version: int) -> NewSeat:
+        """A seat at the bot's process that has most of them free."""
+        member = book.members[version]
+        if member.house:
+            return NewSeat(version, member.bot)
+        able = [
+            bot.instance
+            for bot in self._online
+            if bot.version_id == version and bot.plays(book.spec.game, book.spec.players)
+        ]
+        instance = max(able, key=lambda name: self._free[version, name])
+        self._free[version, instance] -= 1
+        return NewSeat(version, member.bot, instance)

@@ -1,0 +1,449 @@
+"""What pages, calls and metrics show. Read only; every list has a cap and a cursor.
+
+Of a set with a shared deal nothing is shown before all of it is final, and of a deal's secret nothing before the match,
+or the set of a shared deal, is. Times are ms since 1970.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, tuple_
+
+from arena.errors import UserError
+from arena.ladder.standings import Standing
+from arena.settings import LadderSpec
+from arena.storage.accounts import Bot, Version, find_bot
+from arena.storage.sets import SetState, ladder_spec, seating
+from arena.storage.tables import (
+    account,
+    attempt,
+    bot,
+    bot_version,
+    game_set,
+    ladder,
+    ledger,
+    match,
+    now_ms,
+    rating,
+    rating_point,
+    result,
+    set_seat,
+    worker,
+)
+
+MAX_ROWS: Final = 500
+MAX_MATCHES: Final = 200
+MAX_POINTS: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class LadderRow:
+    """A ladder. ``entries`` of its ledger, ``bots`` on it."""
+
+    id: int
+    spec: LadderSpec
+    active: bool
+    entries: int
+    bots: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a ladder's table; provisional ratings are ranked with the others and marked.
+
+    ``score``: mean against an opponent, 0..1. ``standard_error`` is approximate until there is an official table.
+    """
+
+    rank: int
+    version_id: int
+    bot: str
+    version: str
+    owner: str
+    house: bool
+    rating: float
+    standard_error: float
+    provisional: bool
+    anchor: bool
+    sets: int
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSeat:
+    """How a seat fared."""
+
+    bot: str
+    version: str
+    owner: str
+    place: int
+    score: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRow:
+    """A match with a result; ``seats`` in seat order."""
+
+    match_id: str
+    set_id: str
+    game_index: int
+    ladder: str
+    game: str
+    players: int
+    rated: bool
+    seats: tuple[MatchSeat, ...]
+    events: int
+    record_digest: str
+    record_head: str
+    finished_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """An attempt at a match. ``secret`` (hex) is None as long as it must be."""
+
+    attempt: int
+    commitment: str
+    secret: str | None
+    outcome: str | None
+    reason: str | None
+    started_at: int
+    ended_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPage:
+    """A match and how it came about: all attempts, void ones too, so that nobody can deal again unseen."""
+
+    match: MatchRow
+    set_state: str
+    deal_mode: str
+    attempts: tuple[AttemptRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BotLadderRow:
+    """A version of a bot on a ladder."""
+
+    ladder: str
+    version: str
+    row: TableRow
+
+
+@dataclass(frozen=True, slots=True)
+class BotPage:
+    """A bot, its versions (newest first) and where they stand."""
+
+    bot: Bot
+    versions: tuple[Version, ...]
+    standings: tuple[BotLadderRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingPoint:
+    """A rating after a ledger entry."""
+
+    seq: int
+    rating: float
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What a dashboard shows of the whole arena. Ages in ms; ``oldest_queued_ms`` is 0 if nothing waits."""
+
+    matches: int
+    matches_last_minute: int
+    sets_queued: int
+    sets_claimed: int
+    oldest_queued_ms: int
+    workers: int
+    bots: int
+
+
+def ladders(connection: Connection) -> tuple[LadderRow, ...]:
+    """All ladders by slug."""
+    bots = select(func.count()).where(rating.c.ladder_id == ladder.c.id).scalar_subquery()
+    rows = connection.execute(select(ladder, bots.label("bots")).order_by(ladder.c.slug))
+    return tuple(LadderRow(row.id, ladder_spec(row), row.active, row.seq, row.bots) for row in rows)
+
+
+def get_ladder(connection: Connection, slug: str) -> LadderRow:
+    """The ladder of that slug. Raises UserError."""
+    for row in ladders(connection):
+        if row.spec.slug == slug:
+            return row
+    raise UserError(f"there is no ladder {slug!r}")
+
+
+def leaderboard(connection: Connection, slug: str, limit: int = 100, offset: int = 0) -> tuple[TableRow, ...]:
+    """A ladder's live table, best first. Raises UserError."""
+    held = get_ladder(connection, slug)
+    rows = connection.execute(
+        _standings()
+        .where(rating.c.ladder_id == held.id)
+        .order_by(rating.c.rating.desc(), rating.c.version_id)
+        .limit(min(max(limit, 0), MAX_ROWS))
+        .offset(max(offset, 0))
+    )
+    return tuple(_table_row(row, rank, held.spec.players) for rank, row in enumerate(rows, max(offset, 0) + 1))
+
+
+def bot_page(connection: Connection, name: str) -> BotPage:
+    """A bot with its versions and standings. Raises UserError."""
+    found = find_bot(connection, name)
+    if found is None:
+        raise UserError(f"there is no bot {name!r}")
+    versions = connection.execute(
+        select(bot_version).where(bot_version.c.bot_id == found.id).order_by(bot_version.c.id.desc()).limit(MAX_ROWS)
+    )
+    above = rating.alias("above")
+    better = and_(above.c.ladder_id == rating.c.ladder_id, above.c.rating > rating.c.rating)
+    rank = select(func.count() + 1).select_from(above).where(better).scalar_subquery()
+    standings = connection.execute(
+        _standings()
+        .add_columns(ladder.c.slug, ladder.c.players, rank.label("rank"))
+        .join(ladder, ladder.c.id == rating.c.ladder_id)
+        .where(bot.c.id == found.id)
+        .order_by(ladder.c.slug, rating.c.version_id.desc())
+        .limit(MAX_ROWS)
+    )
+    return BotPage(
+        found,
+        tuple(Version(row.id, row.bot_id, row.label, row.claimed, row.created_at) for row in versions),
+        tuple(BotLadderRow(row.slug, row.version, _table_row(row, row.rank, row.players)) for row in standings),
+    )
+
+
+def rating_history(
+    connection: Connection, slug: str, version_id: int, after: int = 0, limit: int = 1000
+) -> tuple[RatingPoint, ...]:
+    """A version's rating after each ledger entry that moved it, oldest first, from entry ``after + 1``."""
+    held = get_ladder(connection, slug)
+    rows = connection.execute(
+        select(rating_point.c.seq, rating_point.c.after, ledger.c.created_at)
+        .join(ledger, and_(ledger.c.ladder_id == rating_point.c.ladder_id, ledger.c.seq == rating_point.c.seq))
+        .where(
+            rating_point.c.ladder_id == held.id,
+            rating_point.c.version_id == version_id,
+            rating_point.c.seq > after,
+        )
+        .order_by(rating_point.c.seq)
+        .limit(min(limit, MAX_POINTS))
+    )
+    return tuple(RatingPoint(*row) for row in rows)
+
+
+def recent_matches(
+    connection: Connection,
+    *,
+    ladder_slug: str | None = None,
+    bot_name: str | None = None,
+    limit: int = 50,
+    cursor: str = "",
+) -> tuple[tuple[MatchRow, ...], str]:
+    """Matches with a result, newest first, of all or of one ladder or bot, and the cursor of the next page ("": none).
+
+    A bot's matches are in the order in which their sets were made. Raises UserError on a cursor from elsewhere.
+    """
+    limit = min(max(limit, 1), MAX_MATCHES)
+    query, order = _matches(), (result.c.finished_at, result.c.match_id)
+    if ladder_slug is not None:
+        query = query.where(result.c.ladder_id == get_ladder(connection, ladder_slug).id)
+    if bot_name is not None:
+        found = find_bot(connection, bot_name)
+        if found is None:
+            raise UserError(f"there is no bot {bot_name!r}")
+        # A bot has one seat of a set, house bots perhaps more: those matches are listed once, by the first.
+        mine = set_seat.alias("mine")
+        first = select(func.min(set_seat.c.position)).where(
+            set_seat.c.set_id == mine.c.set_id, set_seat.c.bot_id == found.id
+        )
+        query = query.join(mine, mine.c.set_id == game_set.c.id).where(
+            mine.c.bot_id == found.id, mine.c.position == first.scalar_subquery()
+        )
+        order = (mine.c.created_at, result.c.match_id)
+    if cursor:
+        query = query.where(tuple_(*order) < tuple_(*_decoded(cursor)))
+    query = query.add_columns(order[0].label("at")).order_by(*(column.desc() for column in order)).limit(limit + 1)
+    rows = connection.execute(query).all()
+    page = rows[:limit]
+    return _match_rows(connection, page), _encoded(page[-1].at, page[-1].match_id) if len(rows) > limit else ""
+
+
+def match_page(connection: Connection, match_id: str) -> MatchPage:
+    """A finished match. Raises UserError if there is none that may be shown."""
+    row = connection.execute(_matches().where(result.c.match_id == match_id)).first()
+    if row is None:
+        raise UserError(f"there is no finished match {match_id!r}")
+    attempts = connection.execute(select(attempt).where(attempt.c.match_id == match_id).order_by(attempt.c.attempt))
+    return MatchPage(
+        match=_match_rows(connection, [row])[0],
+        set_state=row.state,
+        deal_mode=row.deal_mode,
+        attempts=tuple(
+            AttemptRow(one.attempt, one.commitment, one.secret, one.outcome, one.reason, one.started_at, one.ended_at)
+            for one in attempts
+        ),
+    )
+
+
+def counters(connection: Connection) -> Counters:
+    """Numbers of the whole arena, now."""
+    states = {
+        row.state: row.sets
+        for row in connection.execute(
+            select(game_set.c.state, func.count().label("sets"))
+            .where(game_set.c.state.in_([SetState.QUEUED, SetState.CLAIMED]))
+            .group_by(game_set.c.state)
+        )
+    }
+    oldest = select(func.min(game_set.c.queued_at)).where(game_set.c.state == SetState.QUEUED).scalar_subquery()
+    minute = select(func.count()).where(result.c.finished_at > now_ms() - 60_000).scalar_subquery()
+    row = connection.execute(
+        select(
+            select(func.count()).select_from(result).scalar_subquery().label("matches"),
+            minute.label("minute"),
+            func.coalesce(now_ms() - oldest, 0).label("oldest"),
+            select(func.count()).where(worker.c.lease_until >= now_ms()).scalar_subquery().label("workers"),
+            select(func.count()).select_from(bot).scalar_subquery().label("bots"),
+        )
+    ).one()
+    return Counters(
+        matches=row.matches,
+        matches_last_minute=row.minute,
+        sets_queued=states.get(SetState.QUEUED, 0),
+        sets_claimed=states.get(SetState.CLAIMED, 0),
+        oldest_queued_ms=max(0, row.oldest),
+        workers=row.workers,
+        bots=row.bots,
+    )
+
+
+def _standings() -> Select[*tuple[Any, ...]]:
+    return (
+        select(
+            rating,
+            bot.c.name.label("bot"),
+            bot_version.c.label.label("version"),
+            account.c.name.label("owner"),
+            account.c.house,
+        )
+        .join(bot_version, bot_version.c.id == rating.c.version_id)
+        .join(bot, bot.c.id == bot_version.c.bot_id)
+        .join(account, account.c.id == bot.c.account_id)
+    )
+
+
+def _table_row(row: Any, rank: int, players: int) -> TableRow:
+    standing = Standing(
+        row.version_id, row.rating, row.k2, games=row.games, half_points=row.half_points, anchor=row.anchor
+    )
+    return TableRow(
+        rank=rank,
+        version_id=row.version_id,
+        bot=row.bot,
+        version=row.version,
+        owner=row.owner,
+        house=row.house,
+        rating=row.rating,
+        standard_error=standing.standard_error(players),
+        provisional=standing.provisional(players),
+        anchor=row.anchor,
+        sets=row.sets,
+        games=row.games,
+        wins=row.wins,
+        draws=row.draws,
+        losses=row.losses,
+        score=standing.score(players),
+    )
+
+
+def _shown() -> ColumnElement[bool]:
+    """What may be shown of matches: not those of a shared deal that is still being played."""
+    return or_(game_set.c.deal_mode == "own", game_set.c.state.in_(["FINISHED", "VOID", "ERRORED"]))
+
+
+def _matches() -> Select[*tuple[Any, ...]]:
+    return (
+        select(
+            result,
+            match.c.set_id,
+            match.c.game_index,
+            game_set.c.rated,
+            game_set.c.state,
+            game_set.c.deal_mode,
+            ladder.c.slug,
+            ladder.c.game,
+            ladder.c.players,
+        )
+        .join(match, match.c.id == result.c.match_id)
+        .join(game_set, game_set.c.id == match.c.set_id)
+        .join(ladder, ladder.c.id == game_set.c.ladder_id)
+        .where(_shown())
+    )
+
+
+def _match_rows(connection: Connection, rows: Sequence[Any]) -> tuple[MatchRow, ...]:
+    seated: dict[str, list[Any]] = {}
+    for seat in connection.execute(
+        select(set_seat.c.set_id, bot.c.name, bot_version.c.label, account.c.name.label("owner"))
+        .join(bot, bot.c.id == set_seat.c.bot_id)
+        .join(bot_version, bot_version.c.id == set_seat.c.version_id)
+        .join(account, account.c.id == bot.c.account_id)
+        .where(set_seat.c.set_id.in_({row.set_id for row in rows}))
+        .order_by(set_seat.c.set_id, set_seat.c.position)
+    ):
+        seated.setdefault(seat.set_id, []).append(seat)
+    return tuple(_match_row(row, seated[row.set_id]) for row in rows)
+
+
+def _match_row(row: Any, positions: Sequence[Any]) -> MatchRow:
+    order = seating(row.players, row.game_index)
+    return MatchRow(
+        match_id=row.match_id,
+        set_id=row.set_id,
+        game_index=row.game_index,
+        ladder=row.slug,
+        game=row.game,
+        players=row.players,
+        rated=row.rated,
+        seats=tuple(
+            MatchSeat(
+                bot=positions[position].name,
+                version=positions[position].label,
+                owner=positions[position].owner,
+                place=row.places[seat],
+                score=row.scores[seat],
+                reason=row.reasons[seat],
+            )
+            for seat, position in enumerate(order)
+        ),
+        events=row.events,
+        record_digest=row.record_digest,
+        record_head=row.record_head,
+        finished_at=row.finished_at,
+    )
+
+
+def _encoded(at: int, match_id: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([at, match_id]).encode()).decode()
+
+
+def _decoded(cursor: str) -> tuple[int, str]:
+    try:
+        at, match_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+    except ValueError:
+        at, match_id = None, None
+    if not isinstance(at, int) or not isinstance(match_id, str):
+        raise UserError("this cursor is not one that a list gave")
+    return at, match_id

@@ -1,0 +1,56 @@
+"""Every state that is not final has a deadline. These functions find what is past it and say what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import Connection, or_, select, update
+
+from arena.match.spec import VoidReason
+from arena.storage.sets import SetState, end_void, void
+from arena.storage.tables import game_set, now_ms, worker
+
+RING_AGAIN_MS: Final = 15_000
+"""A queued set that nobody has claimed so long after the doorbell: it rings again."""
+QUEUE_LIMIT_MS: Final = 10 * 60_000
+"""A queued set that nobody has claimed for so long is given up: its seats are held for nothing."""
+
+
+def sweep_claims(connection: Connection) -> tuple[str, ...]:
+    """Takes sets from workers that are gone or too slow: void, to be played again. Returns the sets' ids."""
+    rows = connection.execute(
+        select(game_set)
+        .join(worker, worker.c.id == game_set.c.worker_id)
+        .where(
+            game_set.c.state == SetState.CLAIMED,
+            or_(
+                worker.c.epoch != game_set.c.epoch,
+                worker.c.lease_until < now_ms(),
+                game_set.c.claimed_at + game_set.c.budget_ms < now_ms(),
+            ),
+        )
+        .with_for_update(of=game_set, skip_locked=True)
+    ).all()
+    for row in rows:
+        void(connection, row, VoidReason.INFRA_VOID)
+    return tuple(row.id for row in rows)
+
+
+def sweep_queue(connection: Connection) -> tuple[str, ...]:
+    """Gives up sets that waited too long; returns the ids of those for which the doorbell is to ring again."""
+    waiting = game_set.c.state == SetState.QUEUED
+    stale = connection.execute(
+        select(game_set)
+        .where(waiting, game_set.c.queued_at + QUEUE_LIMIT_MS < now_ms())
+        .with_for_update(skip_locked=True)
+    ).all()
+    for row in stale:
+        end_void(connection, row, SetState.VOID, VoidReason.INFRA_VOID)
+    return tuple(
+        connection.execute(
+            update(game_set)
+            .where(waiting, game_set.c.rung_at + RING_AGAIN_MS < now_ms())
+            .values(rung_at=now_ms())
+            .returning(game_set.c.id)
+        ).scalars()
+    )

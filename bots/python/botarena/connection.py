@@ -127,7 +127,7 @@ class Connection:
                 silent_since = time.monotonic()
                 failures = 0 if silent_since - started >= STEADY_S else failures
             if (spread_ms := self._session.reconnect_within_ms) is not None:
-                delay_s = random.uniform(0, spread_ms / 1000)  # noqa: S311 - spreads a herd
+                delay_s = random.uniform(0, spread_ms / 1000)
             else:
                 delay_s = retry_delay_s(failures)
             self._complain(problem, failures, silent_since)
@@ -264,8 +264,8 @@ class Connection:
             self._failure = Interrupted()
             self._hang_up()
             return
-        if self._session.games:
-            log.info("finishing %d running games; once more to stop at once", len(self._session.games))
+        if running := len(self._session.games):
+            log.info("finishing %d running game%s; once more to stop at once", running, "s" if running > 1 else "")
         self._session.drain()
         if self._over():
             self._hang_up()
@@ -284,7 +284,7 @@ class Connection:
 def retry_delay_s(failures: int) -> float:
     """A random part of 0.5 s, doubling with each failure in a row up to 30 s, so that a herd of bots comes back
     spread out (full jitter)."""
-    return random.uniform(0, min(MAX_DELAY_S, FIRST_DELAY_S * 2 ** min(failures, 10)))  # noqa: S311
+    return random.uniform(0, min(MAX_DELAY_S, FIRST_DELAY_S * 2 ** min(failures, 10)))
 
 
 def _cancelling() -> bool:

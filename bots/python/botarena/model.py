@@ -196,10 +196,18 @@ class View:
 
     @cached_property
     def json(self) -> dict[str, Any]:
-        """The view as plain dicts, lists, ints and strings: what the engine's ``game.view_from_json`` takes."""
-        from botarena.wire import view_to_json  # noqa: PLC0415 - bots that read typed messages need no codecs
+        """The view as plain dicts, lists, ints and strings: what the engine's ``game.view_from_json`` takes.
 
-        return view_to_json(self.message)
+        Raises LookupError if this SDK does not know the game's messages."""
+        from botarena import codecs  # noqa: PLC0415 - bots that read typed messages need no codecs
+
+        if self.message.WhichOneof("view") is None:
+            raise LookupError(
+                f"this SDK does not know the messages of {self.game}: update it (pip install -U botarena), "
+                "or ask for JSON with @botarena.bot(..., json=True)"
+            )
+        document: dict[str, Any] = codecs.view_to_json(self.game, self.message)
+        return document
 
     @property
     def text(self) -> str:
@@ -212,7 +220,7 @@ class View:
     def rng(self) -> Random:
         """Random numbers for this decision, a function of the match's ``bot_seed`` and ``decision_id`` alone: a seeded
         match repeats exactly, even where the process was restarted in between."""
-        return Random(self.match.bot_seed << 32 | self.decision_id)  # noqa: S311 - reproducible on purpose
+        return Random(self.match.bot_seed << 32 | self.decision_id)
 
 
 @dataclass(frozen=True, slots=True)

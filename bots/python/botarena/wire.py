@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Protocol
 
 from botarena.model import (
@@ -141,24 +140,6 @@ def result_from(match: Match, message: pb.MatchEnded, arena_key: bytes) -> Resul
         set_id=message.set_id,
         receipts=receipts,
     )
-
-
-def view_to_json(message: pb.View) -> dict[str, Any]:
-    """A view as plain JSON values, whichever way it came. Raises LookupError if this SDK does not know the game."""
-    kind = message.WhichOneof("view")
-    if kind == "json":
-        document: dict[str, Any] = json.loads(message.json)
-        return document
-    try:
-        # A bot that never asks for JSON does not load the codec.
-        codec = import_module(f"botarena.codecs.{kind}")
-    except ModuleNotFoundError:
-        raise LookupError(
-            "this SDK has no codec for the game's view: update it (pip install -U botarena), "
-            "or ask for JSON with @botarena.bot(..., json=True)"
-        ) from None
-    decoded: dict[str, Any] = codec.view_to_json(getattr(message, str(kind)))
-    return decoded
 
 
 def act_from(request: pb.DecisionRequested, answer: Answer) -> pb.Act:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from arena.errors import ArenaError
 from arena.gateway.session import Failure, Identity, Reason
 from botarena.v1 import play_pb2 as pb
+
+if TYPE_CHECKING:
+    from arena.storage import accounts
 
 
 class Refused(ArenaError):
@@ -21,11 +24,10 @@ class Refused(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Whom a token belongs to. ``token_id`` names the token in storage, where it can be revoked."""
+    """Whom a token speaks for. ``token_id`` names the token where it can be revoked."""
 
     token_id: str
-    account_id: int | None = None
-    bot_id: int | None = None
+    account: accounts.Principal | None = None
 
 
 class Authenticator(Protocol):
@@ -61,11 +63,8 @@ class LocalTokens:
         return Principal(token) if token in self._identities else None
 
     async def identify(self, principal: Principal, hello: pb.Hello) -> Identity:
-        """As Authenticator; a name in ``hello`` must be the right one."""
+        """As Authenticator. The token alone says who it is: one program may sit here twice, under two names."""
         identity = self._identities.get(principal.token_id)
         if identity is None:
             raise Refused(Failure(Reason.TOKEN_REVOKED, "The token was revoked."))
-        if hello.bot and hello.bot != identity.bot:
-            message = f"The token is for the bot {identity.bot!r}, not {hello.bot!r}."
-            raise Refused(Failure(Reason.NOT_YOUR_BOT, message, field="hello.bot"))
         return identity

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,8 +21,6 @@ from arena.gateway.core import Connection, GatewayCore
 from arena.gateway.hello import read_hello
 from arena.gateway.session import Failure, Reason, TokenBucket
 from arena.gateway.status import CODES, trailers
-
-log = logging.getLogger(__name__)
 
 FAREWELL_S: Final = 5.0
 """A stream that is to end gets so long to take its last frame."""

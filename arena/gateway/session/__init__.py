@@ -19,7 +19,7 @@ from arena.gateway.session.model import (
     ToWorker,
     Wake,
 )
-from arena.gateway.session.outbox import Outbox, encode_event
+from arena.gateway.session.outbox import Outbox, encode_element, encode_event
 
 __all__ = [
     "Changed",
@@ -38,5 +38,6 @@ __all__ = [
     "ToWorker",
     "TokenBucket",
     "Wake",
+    "encode_element",
     "encode_event",
 ]

@@ -13,7 +13,8 @@ FRAME_BYTES: Final = 128 * 1024
 """A frame to a bot is cut after the event that passes this size."""
 
 _FIELDS: Final = {f.message_type.name: f.number for f in pb.ArenaEvent.DESCRIPTOR.fields if f.message_type}
-_EVENTS_TAG: Final = bytes([pb.PlayResponse.DESCRIPTOR.fields_by_name["events"].number << 3 | 2])
+_EVENTS_TAG: Final = b"\x0a"
+"""Field 1, length-delimited: ``events`` of each kind of frame, a bot's and a relay's alike."""
 
 
 class Written(Protocol):
@@ -30,8 +31,12 @@ def encode_event(message: Message) -> bytes:
     would make of each request.
     """
     body = message.SerializeToString()
-    head = bytes([_FIELDS[message.DESCRIPTOR.name] << 3 | 2]) + _varint(len(body))
-    return _EVENTS_TAG + _varint(len(head) + len(body)) + head + body
+    return encode_element(bytes([_FIELDS[message.DESCRIPTOR.name] << 3 | 2]) + _varint(len(body)) + body)
+
+
+def encode_element(event: bytes) -> bytes:
+    """An encoded event as an element of its frame; frames are such elements one after the other."""
+    return _EVENTS_TAG + _varint(len(event)) + event
 
 
 def _varint(value: int) -> bytes:

@@ -1,0 +1,322 @@
+"""The internal stream between a worker, which dials, and a gateway: frames of events both ways.
+
+A broken stream is not repaired here. The gateway lets the worker's games stand still; the worker is told by
+``on_down`` and decides what to do, which may be to dial again with the same name and epoch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Final, TypeAlias
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+
+from arena.errors import Unavailable
+from arena.gateway.clock import LoopClock
+from arena.gateway.core import GatewayCore
+from arena.gateway.server import listen
+from arena.gateway.session import encode_element
+from botarena.internal.v1 import relay_pb2 as rpb
+
+RELAY_SERVICE: Final = "botarena.internal.v1.RelayService"
+HEARTBEAT_S: Final = 1.0
+SILENCE_US: Final = 5_000_000
+"""A peer from which nothing comes for so long is taken to be gone."""
+FRAME_BYTES: Final = 512 * 1024
+MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
+MAX_QUEUE_BYTES: Final = 64 * 1024 * 1024
+
+Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
+
+
+class FrameQueue:
+    """Events that wait to be written, encoded; whatever waits goes out as one frame."""
+
+    def __init__(self) -> None:
+        self._elements: deque[bytes] = deque()
+        self._bytes = 0
+        self._wakeup: asyncio.Future[None] | None = None
+        self._closed = False
+
+    def push(self, event: Message) -> None:
+        """Add an event, at once. A peer that lets far too much wait is as good as gone: the queue closes itself."""
+        if self._closed:
+            return
+        element = encode_element(event.SerializeToString())
+        self._elements.append(element)
+        self._bytes += len(element)
+        if self._bytes > MAX_QUEUE_BYTES:
+            self._elements.clear()
+            self._closed = True
+        self._wake()
+
+    def close(self) -> None:
+        """Take nothing more."""
+        self._closed = True
+        self._wake()
+
+    async def frame(self) -> bytes:
+        """The next frame, as soon as there is one; empty once the queue is closed and all was taken. For one writer."""
+        if not self._elements and not self._closed:
+            self._wakeup = asyncio.get_running_loop().create_future()
+            await self._wakeup
+        parts = []
+        size = 0
+        while self._elements and size < FRAME_BYTES:
+            parts.append(self._elements.popleft())
+            size += len(parts[-1])
+        self._bytes -= size
+        return b"".join(parts)
+
+    def _wake(self) -> None:
+        if self._wakeup is not None and not self._wakeup.done():
+            self._wakeup.set_result(None)
+
+
+class Pulse:
+    """Heartbeats out, and how long nothing has come in. The time in which this process itself was late does not count."""
+
+    def __init__(self, clock: LoopClock, beat: Callable[[rpb.Heartbeat], None]) -> None:
+        self._clock = clock
+        self._beat = beat
+        self._late_us = clock.late_us
+        self.heard_us = clock.now_us()
+
+    def heard(self) -> None:
+        """Something came."""
+        self.heard_us = self._clock.now_us()
+
+    async def until_silence(self) -> None:
+        """Beat until the peer is taken to be gone."""
+        while self._clock.now_us() - self.heard_us < SILENCE_US:
+            late_us, self._late_us = self._clock.late_us - self._late_us, self._clock.late_us
+            self._beat(rpb.Heartbeat(lateness_us=min(late_us, 2**32 - 1)))
+            await asyncio.sleep(HEARTBEAT_S)
+
+
+class RelayServicer:
+    """The gateway's side: feeds the events of workers to the core, and the core's to them.
+
+    A worker's key in the core is its name and epoch. A newer epoch of a name ends the older: its games are void.
+    """
+
+    def __init__(self, core: GatewayCore) -> None:
+        self._core = core
+        self._epochs: dict[str, int] = {}
+        self._queues: dict[str, FrameQueue] = {}
+
+    async def relay(self, _requests: object, context: Context) -> None:
+        """One stream of a worker."""
+        worker, events = await self._attach(context)
+        if (older := self._queues.get(worker)) is not None:
+            older.close()
+        queue = self._queues[worker] = FrameQueue()
+        queue.push(rpb.GatewayEvent(attached=rpb.Attached(gateway=self._core.name)))
+        self._core.attach(worker, queue.push)
+        try:
+            for event in events:
+                self._core.handle_worker_event(worker, event)
+            await self._carry(worker, queue, context)
+        finally:
+            if self._queues.get(worker) is queue:
+                del self._queues[worker]
+                self._core.detach(worker)
+
+    def close(self) -> None:
+        """End all streams once what waits is written."""
+        for queue in self._queues.values():
+            queue.close()
+
+    async def _attach(self, context: Context) -> tuple[str, list[rpb.WorkerEvent]]:
+        data = await context.read()
+        events = list(rpb.RelayRequest.FromString(data).events) if isinstance(data, bytes) else []
+        if not events or events[0].WhichOneof("event") != "attach":
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "The first event must be Attach.")
+        attach = events[0].attach
+        known = self._epochs.get(attach.worker)
+        if known is not None and attach.epoch < known:
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"Epoch {known} of this worker was here.")
+        if known is not None and attach.epoch > known:
+            key = f"{attach.worker}/{known}"
+            if (older := self._queues.pop(key, None)) is not None:
+                older.close()
+            self._core.retire(key)
+        self._epochs[attach.worker] = attach.epoch
+        return f"{attach.worker}/{attach.epoch}", events[1:]
+
+    async def _carry(self, worker: str, queue: FrameQueue, context: Context) -> None:
+        """Carry frames both ways until either side ends or falls silent."""
+        pulse = Pulse(self._core.clock, lambda beat: queue.push(rpb.GatewayEvent(heartbeat=beat)))
+
+        async def read() -> None:
+            while isinstance(data := await context.read(), bytes):
+                pulse.heard()
+                for event in rpb.RelayRequest.FromString(data).events:
+                    if event.WhichOneof("event") != "heartbeat":
+                        self._core.handle_worker_event(worker, event)
+
+        async def write() -> None:
+            while frame := await queue.frame():
+                await context.write(frame)
+
+        await first_of(read(), write(), pulse.until_silence())
+
+
+class RelayClient:
+    """The worker's side of one stream.
+
+    client = RelayClient(address, worker="w1", epoch=3, on_event=handle, on_down=down)
+    await client.start()
+    client.send(event)
+    await client.close()
+
+    ``on_event`` gets every event but heartbeats. ``on_down`` is called once if the stream breaks after
+    :meth:`start`, and not because of :meth:`close`; both are called on the event loop and must not wait.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        worker: str,
+        epoch: int,
+        on_event: Callable[[rpb.GatewayEvent], None],
+        on_down: Callable[[str], None],
+        clock: LoopClock | None = None,
+        credentials: grpc.ChannelCredentials | None = None,
+    ) -> None:
+        self.address: Final = address
+        self.gateway = ""
+        """The gateway's name, once started."""
+        self._attach = rpb.Attach(worker=worker, epoch=epoch)
+        self._on_event = on_event
+        self._on_down = on_down
+        self._clock = clock or LoopClock()
+        self._owns_clock = clock is None
+        self._credentials = credentials
+        self._queue = FrameQueue()
+        self._pulse: Pulse | None = None
+        self._channel: grpc.aio.Channel | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def silent_us(self) -> int:
+        """How long ago the gateway was last heard."""
+        return 0 if self._pulse is None else self._clock.now_us() - self._pulse.heard_us
+
+    def send(self, event: rpb.WorkerEvent) -> None:
+        """Queue an event; it is lost if the stream breaks before it is through."""
+        self._queue.push(event)
+
+    async def start(self, timeout_s: float = 5.0) -> None:
+        """Dial and attach. Raises Unavailable; the client is of no more use then."""
+        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", MAX_FRAME_BYTES)]
+        if self._credentials is None:
+            self._channel = grpc.aio.insecure_channel(self.address, options=options)
+        else:
+            self._channel = grpc.aio.secure_channel(self.address, self._credentials, options=options)
+        self._queue.push(rpb.WorkerEvent(attach=self._attach))
+        call: Any = self._channel.stream_stream(f"/{RELAY_SERVICE}/Relay")()
+        attached: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        if self._owns_clock:
+            self._clock.start()
+        self._pulse = Pulse(self._clock, lambda beat: self.send(rpb.WorkerEvent(heartbeat=beat)))
+        self._task = asyncio.create_task(self._run(call, attached))
+        try:
+            self.gateway = await asyncio.wait_for(attached, timeout_s)
+        except (TimeoutError, Unavailable) as error:
+            await self.close()
+            raise Unavailable(f"no gateway answers at {self.address}: {error}") from None
+
+    async def close(self) -> None:
+        """End the stream."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._channel is not None:
+            await self._channel.close()
+        if self._owns_clock:
+            self._clock.stop()
+
+    async def _run(self, call: Any, attached: asyncio.Future[str]) -> None:
+        assert self._pulse is not None
+
+        async def write() -> None:
+            while frame := await self._queue.frame():
+                await call.write(frame)
+
+        reason = "the gateway ended the stream"
+        try:
+            await first_of(self._read(call, attached), write(), self._pulse.until_silence())
+        except grpc.aio.AioRpcError as error:
+            reason = error.details() or error.code().name
+        except (grpc.aio.BaseError, asyncio.InvalidStateError, DecodeError) as error:
+            reason = str(error)
+        finally:
+            call.cancel()
+        if attached.done():
+            self._on_down(reason)
+        else:
+            attached.set_exception(Unavailable(reason))
+
+    async def _read(self, call: Any, attached: asyncio.Future[str]) -> None:
+        assert self._pulse is not None
+        async for event in _events(call):
+            self._pulse.heard()
+            match event.WhichOneof("event"):
+                case "heartbeat":
+                    pass
+                case "attached":
+                    if not attached.done():
+                        attached.set_result(event.attached.gateway)
+                case _:
+                    self._on_event(event)
+
+
+async def _events(call: Any) -> AsyncIterator[rpb.GatewayEvent]:
+    while isinstance(data := await call.read(), bytes):
+        for event in rpb.RelayResponse.FromString(data).events:
+            yield event
+
+
+async def first_of(*coroutines: Any) -> None:
+    """Run them together until one ends, end the others, and raise what that one raised."""
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class RelayServer:
+    """A running relay server. ``address`` is where workers dial."""
+
+    def __init__(self, server: grpc.aio.Server, servicer: RelayServicer, address: str) -> None:
+        self.address: Final = address
+        self._server = server
+        self._servicer = servicer
+
+    async def stop(self) -> None:
+        """End it, after what waits is written."""
+        self._servicer.close()
+        await self._server.stop(1.0)
+
+
+async def start_relay_server(
+    core: GatewayCore, address: str, *, credentials: grpc.ServerCredentials | None = None
+) -> RelayServer:
+    """Serve workers at ``address``: ``unix:path``, a loopback ``host:port``, or any with mutual TLS."""
+    servicer = RelayServicer(core)
+    server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_FRAME_BYTES), ("grpc.so_reuseport", 0)])
+    relay: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(servicer.relay)
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay}),))
+    bound = listen(server, address, credentials)
+    await server.start()
+    return RelayServer(server, servicer, bound)

@@ -1,4 +1,4 @@
-"""Wyścig balonów: data, actions, board, rules, view, render, in this order like the rulebook; race.py is the game."""
+"""Wyścig balonów. Read data, actions, board, position, rules, view and render, like the rulebook; race is the game itself."""
 
 from engines.balloon_race.actions import Action, Assign, Drawn, Event, Move, Put, Roll, Timeout, To
 from engines.balloon_race.race import GAME, BalloonRace

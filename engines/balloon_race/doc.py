@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from engines.balloon_race.board import OFF, bits, token
 from engines.balloon_race.data import MAIL
+from engines.balloon_race.position import Position, turns_of
 from engines.game import Json
 
-if TYPE_CHECKING:
-    from engines.balloon_race.rules import RaceState
 
-
-def to_doc(state: RaceState) -> Json:
+def to_doc(state: Position) -> Json:
     """The whole position; members are named as in the view, squares are ints."""
     return {
         "players": state.players,
@@ -33,3 +30,26 @@ def to_doc(state: RaceState) -> Json:
         "penalties": list(state.penalties),
         "letters": list(state.letters),
     }
+
+
+def restore(state: Position, doc: Json) -> None:
+    """Makes a position just constructed, for as many players, into that of :func:`to_doc`. Other members are ignored."""
+    state.phase = doc["phase"]
+    state.round = doc["round"]
+    state.pad = doc["pad"]
+    state.zone = doc["zone"]
+    state.balloons = tuple(doc["balloons"])
+    state.cards = tuple(doc["cards"])
+    state.order = tuple(doc["order"])
+    state.turns = turns_of(state.players, state.order)
+    state.turn = doc["turn"]
+    state.obstacles = tuple(sorted(token(square, value) for square, value in doc["obstacles"]))
+    state.moved = tuple(placed for placed in state.obstacles if placed >> 2 in doc["moved"])
+    state.drawn = doc["drawn"]
+    state.mail = bits(doc["mail"])
+    placed_balloons = [square for square in state.balloons if square != OFF]
+    state.tokens = bits(placed_balloons) | bits(placed >> 2 for placed in state.obstacles)
+    state.dice = tuple(doc["dice"])
+    state.waiting = tuple(doc["waiting"])
+    state.penalties = tuple(doc["penalties"])
+    state.letters = tuple(doc["letters"])

@@ -7,7 +7,7 @@ from random import Random
 from typing import ClassVar, Final
 
 from engines.balloon_race import actions
-from engines.balloon_race.board import OFF, PADS, TILE, bits, token
+from engines.balloon_race.board import OFF, PADS, TILE, bits
 from engines.balloon_race.data import (
     CARDS_DEALT,
     COLOURS,
@@ -21,7 +21,9 @@ from engines.balloon_race.data import (
     ROUNDS,
     SIZE,
 )
-from engines.balloon_race.rules import OBSTACLE, ORDER, RaceState, turns_of
+from engines.balloon_race.doc import restore
+from engines.balloon_race.position import OBSTACLE, ORDER
+from engines.balloon_race.rules import RaceState
 from engines.balloon_race.summary import SUMMARY
 from engines.balloon_race.view import RaceView
 from engines.game import Config, Game, GameError, Json, Option, State, View
@@ -48,25 +50,7 @@ class BalloonRace(Game):
 
     def from_json(self, doc: Json) -> RaceState:
         state = RaceState(self, doc["players"], doc["dice_timer_ms"])
-        state.phase = doc["phase"]
-        state.round = doc["round"]
-        state.pad = doc["pad"]
-        state.zone = doc["zone"]
-        state.balloons = tuple(doc["balloons"])
-        state.cards = tuple(doc["cards"])
-        state.order = tuple(doc["order"])
-        state.turns = turns_of(state.players, state.order)
-        state.turn = doc["turn"]
-        state.obstacles = tuple(sorted(token(square, value) for square, value in doc["obstacles"]))
-        state.moved = tuple(placed for placed in state.obstacles if placed >> 2 in doc["moved"])
-        state.drawn = doc["drawn"]
-        state.mail = bits(doc["mail"])
-        placed_balloons = [square for square in state.balloons if square != OFF]
-        state.tokens = bits(placed_balloons) | bits(placed >> 2 for placed in state.obstacles)
-        state.dice = tuple(doc["dice"])
-        state.waiting = tuple(doc["waiting"])
-        state.penalties = tuple(doc["penalties"])
-        state.letters = tuple(doc["letters"])
+        restore(state, doc)
         return state
 
     def view_from_json(self, doc: Json) -> RaceView:

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Final
 
 from engines.balloon_race.board import distance
-from engines.balloon_race.data import COLOURS, MAIL_POINTS, ORDER_CARDS, PAD_ROW, PAD_WIDTH, SIZE, START_TILE
+from engines.balloon_race.data import COLOURS, MAIL_POINTS, ORDER_CARDS, PAD_ROW, PAD_WIDTH, ROUNDS, SIZE, START_TILE
 from engines.balloon_race.view import RaceView
 
 NAMES: Final = ("red", "green", "yellow", "pink", "blue")
@@ -45,7 +45,8 @@ def _board(view: RaceView) -> list[str]:
 
 
 def _side(view: RaceView) -> list[str]:
-    lines = [f"Round {view.round} of 5", "", *(_player(view, seat) for seat in range(view.players)), ""]
+    zone = f", landing zone {PAD_ROW},{view.zone}" if view.zone >= 0 else ""
+    lines = [f"Round {view.round} of {ROUNDS}{zone}", "", *(_player(view, seat) for seat in range(view.players)), ""]
     if view.phase == "over":
         lines.append("The race is over.")
     elif view.actor is None:

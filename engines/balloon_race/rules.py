@@ -1,16 +1,15 @@
 """How Wyścig balonów is played: one position, and what each decision and each chance outcome makes of it.
 
-From top to bottom: the parts of a position, what may happen next, setting up, a round, a turn (dice, flights,
-obstacles), the end.
+From top to bottom: what may happen next, setting up, a round, a turn (dice, flights, obstacles), the end, what is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from engines.balloon_race import actions as act
-from engines.balloon_race.board import OFF, PADS, SLIDES, TILE, assignments, bits, distance, drift, free_flights, token
+from engines.balloon_race.board import OFF, PADS, SLIDES, TILE, assignments, distance, drift, free_flights, token
 from engines.balloon_race.data import (
     CARDS_DEALT,
     COLOURS,
@@ -18,7 +17,6 @@ from engines.balloon_race.data import (
     DIRECTIONS,
     FLIGHT,
     FREE_DIE,
-    MAIL,
     MAIL_POINTS,
     MOVED_A_TURN,
     OBSTACLES,
@@ -33,141 +31,36 @@ from engines.balloon_race.data import (
     TIMEOUT_PENALTIES,
 )
 from engines.balloon_race.doc import to_doc
+from engines.balloon_race.position import (
+    ASSIGN,
+    BALLOON,
+    CARD,
+    DECISIONS,
+    MOVE,
+    OBSTACLE,
+    ORDER,
+    OVER,
+    PAD,
+    PUT,
+    ROLL,
+    TO,
+    ZONE,
+    Position,
+    turns_of,
+)
 from engines.balloon_race.render import render
 from engines.balloon_race.view import RaceView, view_of
-from engines.game import Chance, Config, IllegalAction, Json, MalformedAction, State, shared_placements
-
-if TYPE_CHECKING:
-    from engines.balloon_race.race import BalloonRace
-
-PAD, ZONE, BALLOON, CARD, ORDER, OBSTACLE, ROLL = "pad", "zone", "balloon", "card", "order", "obstacle", "roll"
-"""Phases in which a chance event is due, named by the first word of its texts."""
-PUT, ASSIGN, TO, MOVE = "put", "assign", "to", "move"
-"""Phases in which a seat decides, named by the first word of its texts."""
-OVER: Final = "over"
-DECISIONS: Final = frozenset((PUT, ASSIGN, TO, MOVE))
+from engines.game import Chance, Config, IllegalAction, Json, MalformedAction, shared_placements
 
 TEMPLATE: Final = tuple(range(len(COLOURS)))
 """The colours as on the movement template, from left to right."""
 STEPS: Final = tuple(SIZE * down + right for down, right in DIRECTIONS)
 
 
-def turns_of(players: int, order: tuple[int, ...]) -> tuple[int, ...]:
-    """The seats of a round's turns; none before all order cards are dealt."""
-    if len(order) < len(ORDER_DEAL[players]):
-        return ()
-    return tuple([deal % players for _, deal in sorted((card, deal) for deal, card in enumerate(order))])
+class RaceState(Position):
+    """One position, and what becomes of it."""
 
-
-class RaceState(State):
-    """One position. Fields are for the modules of this package and for tests; nobody changes them after construction."""
-
-    __slots__ = (
-        "_options",
-        "balloons",
-        "cards",
-        "dice",
-        "dice_timer_ms",
-        "drawn",
-        "game",
-        "letters",
-        "mail",
-        "moved",
-        "obstacles",
-        "order",
-        "pad",
-        "penalties",
-        "phase",
-        "players",
-        "round",
-        "tokens",
-        "turn",
-        "turns",
-        "waiting",
-        "zone",
-    )
-
-    game: BalloonRace
-    players: int
-    dice_timer_ms: int
-    phase: str
-    round: int
-    pad: int
-    """First column of the pad, or OFF."""
-    zone: int
-    """Column of the landing zone, or OFF."""
-    balloons: tuple[int, ...]
-    """Square by colour, or OFF."""
-    cards: tuple[int, ...]
-    """Colours in the order dealt, to seats in turn."""
-    order: tuple[int, ...]
-    """Order cards of this round as dealt, to seats in turn."""
-    turns: tuple[int, ...]
-    """The seats of this round's turns, once all order cards are dealt."""
-    turn: int
-    obstacles: tuple[int, ...]
-    """``board.token`` of each, ascending."""
-    moved: tuple[int, ...]
-    """Those of ``obstacles`` that have moved in this turn, ascending."""
-    drawn: int
-    """Value of the obstacle about to be put, or 0."""
-    mail: int
-    """Set of squares with mail."""
-    tokens: int
-    """Set of squares with a balloon or an obstacle: what stops a balloon."""
-    dice: tuple[int, ...]
-    """The sorted throw; from the assignment on the die of each balloon, by colour; empty between turns."""
-    waiting: tuple[int, ...]
-    """Balloons that still move in this turn, in order."""
-    penalties: tuple[int, ...]
-    letters: tuple[int, ...]
-    """Mail tokens a seat."""
-    _options: tuple[int, ...] | None
-    """Legal actions of the seat that decides, once worked out."""
-
-    def __init__(self, game: BalloonRace, players: int, dice_timer_ms: int) -> None:
-        self.game = game
-        self.players = players
-        self.dice_timer_ms = dice_timer_ms
-        self.phase = PAD
-        self.round = 1
-        self.pad = self.zone = OFF
-        self.balloons = (OFF,) * len(COLOURS)
-        self.cards = self.order = self.turns = ()
-        self.turn = 0
-        self.obstacles = self.moved = ()
-        self.drawn = 0
-        self.mail = bits(MAIL)
-        self.tokens = 0
-        self.dice = self.waiting = ()
-        self.penalties = self.letters = (0,) * players
-        self._options = None
-
-    def _copy(self) -> RaceState:
-        new: RaceState = RaceState.__new__(RaceState)
-        new.game = self.game
-        new.players = self.players
-        new.dice_timer_ms = self.dice_timer_ms
-        new.phase = self.phase
-        new.round = self.round
-        new.pad = self.pad
-        new.zone = self.zone
-        new.balloons = self.balloons
-        new.cards = self.cards
-        new.order = self.order
-        new.turns = self.turns
-        new.turn = self.turn
-        new.obstacles = self.obstacles
-        new.moved = self.moved
-        new.drawn = self.drawn
-        new.mail = self.mail
-        new.tokens = self.tokens
-        new.dice = self.dice
-        new.waiting = self.waiting
-        new.penalties = self.penalties
-        new.letters = self.letters
-        new._options = None
-        return new
+    __slots__ = ()
 
     # What may happen next
 

@@ -26,7 +26,8 @@ from arena.settings import SchedulerSettings
 from arena.storage import outbox
 from arena.storage.db import Database
 from arena.storage.leadership import Leadership, keep_lead, resign, take_lead
-from arena.storage.sets import NewSeat, create_set, ladder_spec
+from arena.storage.plans import NewSeat
+from arena.storage.sets import create_set, ladder_spec
 from arena.storage.sweeper import sweep_claims, sweep_queue
 from arena.storage.tables import ladder, now_ms
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
@@ -15,7 +15,8 @@ from arena.errors import ArenaError
 from arena.ladder.standings import BrokenLedger, Standing, concerned, step
 from arena.ratings.entries import LedgerEntry, SetResult
 from arena.storage import ledger, outbox
-from arena.storage.sets import SetState, check_held, locked_set, seating
+from arena.storage.plans import SetState, seating
+from arena.storage.sets import check_held, locked_set
 from arena.storage.tables import game_set, ladder, match, now_ms, rating, rating_point, result, set_seat
 from arena.storage.tables import ledger as ledger_table
 from arena.storage.workers import WorkerLease
@@ -40,6 +41,33 @@ class Settlement:
     changes: tuple[RatingChange, ...]
 
 
+_STANDING: Final = tuple(field.name for field in fields(Standing) if field.name != "version")
+_FINISH: Final = (
+    update(game_set).where(game_set.c.id == bindparam("set")).values(state=SetState.FINISHED, finished_at=now_ms())
+)
+_SLUG: Final = select(ladder.c.slug).where(ladder.c.id == bindparam("of_ladder"))
+_VERSIONS: Final = (
+    select(set_seat.c.version_id).where(set_seat.c.set_id == bindparam("set")).order_by(set_seat.c.position)
+)
+_RESULTS: Final = (
+    select(match.c.id, match.c.game_index, result.c.places)
+    .outerjoin(result, result.c.match_id == match.c.id)
+    .where(match.c.set_id == bindparam("set"))
+    .order_by(match.c.game_index)
+)
+_RATINGS: Final = select(rating.c.version_id, *(rating.c[name] for name in _STANDING)).where(
+    rating.c.ladder_id == bindparam("of_ladder")
+)
+_RATINGS_OF: Final = _RATINGS.where(rating.c.version_id.in_(bindparam("versions", expanding=True)))
+_INSERT_RATING: Final = insert(rating)
+_UPDATE_RATING: Final = (
+    update(rating)
+    .where(rating.c.ladder_id == bindparam("of_ladder"), rating.c.version_id == bindparam("of_version"))
+    .values({name: bindparam(name) for name in _STANDING})
+)
+_INSERT_POINT: Final = insert(rating_point)
+
+
 def finish_set(connection: Connection, lease: WorkerLease, set_id: str) -> Settlement:
     """Settles a set all of whose games have results: FINISHED, ledger entry, ratings, event, all or nothing.
 
@@ -47,13 +75,11 @@ def finish_set(connection: Connection, lease: WorkerLease, set_id: str) -> Settl
     Raises Fenced if the claim no longer stands, ArenaError if a result is missing.
     """
     row = locked_set(connection, set_id)
-    slug = connection.execute(select(ladder.c.slug).where(ladder.c.id == row.ladder_id)).scalar_one()
+    slug = connection.execute(_SLUG, {"of_ladder": row.ladder_id}).scalar_one()
     if row.state == SetState.FINISHED and (row.worker_id, row.epoch) == (lease.id, lease.epoch):
         return _settled(connection, row, slug)
     check_held(row, lease)
-    connection.execute(
-        update(game_set).where(game_set.c.id == set_id).values(state=SetState.FINISHED, finished_at=now_ms())
-    )
+    connection.execute(_FINISH, {"set": set_id})
     entry = _result_of(connection, set_id)
     seq, changes = post(connection, row.ladder_id, entry) if row.rated else (None, ())
     about = {"set_id": set_id, "ladder": slug, "seq": seq, "changes": [asdict(change) for change in changes]}
@@ -80,12 +106,12 @@ def post(connection: Connection, ladder_id: int, entry: LedgerEntry) -> tuple[in
     added = [standing for version, standing in changed.items() if version not in before]
     kept = [standing for version, standing in changed.items() if version in before]
     if added:
-        connection.execute(insert(rating), [_row(ladder_id, standing) for standing in added])
+        connection.execute(_INSERT_RATING, [_row(ladder_id, standing) for standing in added])
     if kept:
-        _update(connection, ladder_id, kept)
+        connection.execute(_UPDATE_RATING, [_update(ladder_id, standing) for standing in kept])
     changes = _changes(before, changed.values())
     if changes:
-        connection.execute(insert(rating_point), [_point(ladder_id, seq, change) for change in changes])
+        connection.execute(_INSERT_POINT, [_point(ladder_id, seq, change) for change in changes])
     return seq, changes
 
 
@@ -105,9 +131,9 @@ def rebuild(connection: Connection, ladder_id: int) -> int:
         points += [_point(ladder_id, seq, change) for change in _changes(standings, changed.values())]
         standings.update(changed)
     if standings:
-        connection.execute(insert(rating), [_row(ladder_id, standing) for standing in standings.values()])
+        connection.execute(_INSERT_RATING, [_row(ladder_id, standing) for standing in standings.values()])
     if points:
-        connection.execute(insert(rating_point), points)
+        connection.execute(_INSERT_POINT, points)
     connection.execute(update(ladder).where(ladder.c.id == ladder_id).values(seq=seq, cursor=seq))
     return seq
 
@@ -174,19 +200,8 @@ def _check_sets(connection: Connection) -> Iterable[str]:
 
 def _result_of(connection: Connection, set_id: str) -> SetResult:
     """What the results of a set amount to, with places turned from seats to positions. Raises ArenaError."""
-    versions = (
-        connection.execute(
-            select(set_seat.c.version_id).where(set_seat.c.set_id == set_id).order_by(set_seat.c.position)
-        )
-        .scalars()
-        .all()
-    )
-    games = connection.execute(
-        select(match.c.id, match.c.game_index, result.c.places)
-        .outerjoin(result, result.c.match_id == match.c.id)
-        .where(match.c.set_id == set_id)
-        .order_by(match.c.game_index)
-    ).all()
+    versions = connection.execute(_VERSIONS, {"set": set_id}).scalars().all()
+    games = connection.execute(_RESULTS, {"set": set_id}).all()
     if missing := [game.id for game in games if game.places is None]:
         raise ArenaError(f"set {set_id} is not over: no result yet of {', '.join(missing)}")
     places = []
@@ -196,17 +211,15 @@ def _result_of(connection: Connection, set_id: str) -> SetResult:
     return SetResult(set_id, tuple(versions), tuple(places))
 
 
-_STANDING = tuple(field.name for field in fields(Standing) if field.name != "version")
-
-
 def _stored(connection: Connection, ladder_id: int, versions: tuple[int, ...] | None) -> dict[int, Standing]:
     """The standings in SQL, of some versions or of all (None)."""
     if versions == ():
         return {}
-    query = select(rating.c.version_id, *(rating.c[name] for name in _STANDING)).where(rating.c.ladder_id == ladder_id)
-    if versions is not None:
-        query = query.where(rating.c.version_id.in_(versions))
-    return {row[0]: Standing(*row) for row in connection.execute(query)}
+    if versions is None:
+        rows = connection.execute(_RATINGS, {"of_ladder": ladder_id})
+    else:
+        rows = connection.execute(_RATINGS_OF, {"of_ladder": ladder_id, "versions": versions})
+    return {row[0]: Standing(*row) for row in rows}
 
 
 def _row(ladder_id: int, standing: Standing) -> dict[str, float]:
@@ -214,18 +227,9 @@ def _row(ladder_id: int, standing: Standing) -> dict[str, float]:
     return {"ladder_id": ladder_id, "version_id": standing.version, **values}
 
 
-def _update(connection: Connection, ladder_id: int, standings: Iterable[Standing]) -> None:
-    statement = update(rating).where(
-        rating.c.ladder_id == bindparam("of_ladder"), rating.c.version_id == bindparam("of_version")
-    )
-    connection.execute(
-        statement,
-        [
-            {"of_ladder": ladder_id, "of_version": standing.version}
-            | {name: getattr(standing, name) for name in _STANDING}
-            for standing in standings
-        ],
-    )
+def _update(ladder_id: int, standing: Standing) -> dict[str, float]:
+    values = {name: getattr(standing, name) for name in _STANDING}
+    return {"of_ladder": ladder_id, "of_version": standing.version, **values}
 
 
 def _changes(before: Mapping[int, Standing], after: Iterable[Standing]) -> tuple[RatingChange, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from arena.errors import ArenaError
 from arena.ratings.entries import AnchorSet, Entry, LedgerEntry, Recentring, SetResult, SetVoid
@@ -22,31 +22,28 @@ class Posted:
     created_at: int
 
 
+_MOVE: Final = (
+    update(ladder)
+    .where(ladder.c.id == bindparam("of_ladder"), ladder.c.cursor == ladder.c.seq)
+    .values(seq=ladder.c.seq + 1, cursor=ladder.c.seq + 1)
+    .returning(ladder.c.seq)
+)
+_INSERT: Final = insert(ledger).values(created_at=now_ms())
+
+
 def append(connection: Connection, ladder_id: int, entry: LedgerEntry) -> int:
     """Adds ``entry`` and moves the ladder's cursor past it; the caller folds it in the same transaction.
 
     Locks the ladder's row till the end of the transaction. Returns the entry's number. Raises ArenaError if the
     ratings are behind the ledger, which only a rebuild mends.
     """
-    moved = connection.execute(
-        update(ladder)
-        .where(ladder.c.id == ladder_id, ladder.c.cursor == ladder.c.seq)
-        .values(seq=ladder.c.seq + 1, cursor=ladder.c.seq + 1)
-        .returning(ladder.c.seq)
-    ).first()
+    moved = connection.execute(_MOVE, {"of_ladder": ladder_id}).first()
     if moved is None:
         raise ArenaError(f"the ratings of ladder {ladder_id} are not those of its ledger: run `arena ladder rebuild`")
     kind, payload = to_json(entry)
-    connection.execute(
-        insert(ledger).values(
-            ladder_id=ladder_id,
-            seq=moved.seq,
-            kind=kind,
-            payload=payload,
-            set_id=entry.set_id if isinstance(entry, SetResult) else None,
-            created_at=now_ms(),
-        )
-    )
+    set_id = entry.set_id if isinstance(entry, SetResult) else None
+    row = {"ladder_id": ladder_id, "seq": moved.seq, "kind": kind, "payload": payload, "set_id": set_id}
+    connection.execute(_INSERT, row)
     return int(moved.seq)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -24,9 +24,12 @@ class Event:
     payload: dict[str, Any]
 
 
+_INSERT: Final = insert(outbox).values(created_at=now_ms())
+
+
 def post(connection: Connection, topic: str, payload: Mapping[str, Any]) -> None:
     """Leaves an event to be published after the commit."""
-    connection.execute(insert(outbox).values(topic=topic, payload=dict(payload), created_at=now_ms()))
+    connection.execute(_INSERT, {"topic": topic, "payload": dict(payload)})
 
 
 def pending(connection: Connection, limit: int = 500) -> tuple[Event, ...]:

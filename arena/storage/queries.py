@@ -18,7 +18,8 @@ from arena.errors import UserError
 from arena.ladder.standings import Standing
 from arena.settings import LadderSpec
 from arena.storage.accounts import Bot, Version, find_bot
-from arena.storage.sets import SetState, ladder_spec, seating
+from arena.storage.plans import SetState, seating
+from arena.storage.sets import ladder_spec
 from arena.storage.tables import (
     account,
     attempt,

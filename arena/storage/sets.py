@@ -7,15 +7,11 @@ whole. The attempt of a set counts its claims, and is the attempt of each match 
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from hashlib import sha256
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, insert, select, update
 
 from arena.errors import ArenaError, Fenced
 from arena.match.deal import DealMode
@@ -23,6 +19,17 @@ from arena.match.spec import TimeControl, VoidReason
 from arena.ratings.entries import SetVoid
 from arena.settings import LadderSpec
 from arena.storage import ledger, outbox
+from arena.storage.plans import (
+    Beginning,
+    GamePlan,
+    MatchResult,
+    NewSeat,
+    Recorded,
+    SeatPlan,
+    SetPlan,
+    SetState,
+    seating,
+)
 from arena.storage.tables import (
     account,
     attempt,
@@ -37,113 +44,77 @@ from arena.storage.tables import (
     set_seat,
     worker,
 )
-from arena.storage.workers import WorkerLease, alive, worker_is_alive
+from arena.storage.workers import ALIVE, WorkerLease, worker_is_alive
 
 MAX_ENGINE_ERRORS: Final = 3
 MAX_ATTEMPTS: Final = 10
 """A set that was spoilt so often is given up as VOID: it may be what kills the workers."""
 
 
-class SetState(StrEnum):
-    """Where a set is. The last three are final."""
-
-    QUEUED = "QUEUED"
-    CLAIMED = "CLAIMED"
-    FINISHED = "FINISHED"
-    VOID = "VOID"
-    ERRORED = "ERRORED"
-
-
-class Recorded(StrEnum):
-    """What became of a result."""
-
-    NEW = "NEW"
-    SAME = "SAME"
-    QUARANTINED = "QUARANTINED"
-
-
-@dataclass(frozen=True, slots=True)
-class NewSeat:
-    """Who is to sit on a position of a new set. ``instance``: which process of the bot; empty for house bots."""
-
-    version_id: int
-    bot_id: int
-    instance: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SeatPlan:
-    """Who plays on a position of a set."""
-
-    position: int
-    version_id: int
-    bot_id: int
-    bot: str
-    version: str
-    owner: str
-    kind: Literal["house", "remote"]
-    instance: str
-
-
-@dataclass(frozen=True, slots=True)
-class GamePlan:
-    """A game still to be played. ``order`` names the position by seat."""
-
-    match_id: str
-    index: int
-    attempt: int
-    order: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SetPlan:
-    """Everything that a worker needs to play a set that it has claimed."""
-
-    set_id: str
-    ladder: LadderSpec
-    set_attempt: int
-    rated: bool
-    deal_mode: DealMode
-    seats: tuple[SeatPlan, ...]
-    games: tuple[GamePlan, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """An attempt that begins. The secret is kept with it, unseen till the end, so that no crash can hide a deal."""
-
-    match_id: str
-    attempt: int
-    commitment: bytes
-    secret: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class MatchResult:
-    """How a match ended; places, scores and reasons by seat. Digest (of the file) and head (of the chain) are hex."""
-
-    match_id: str
-    attempt: int
-    places: tuple[int, ...]
-    scores: tuple[int, ...]
-    reasons: tuple[str, ...]
-    record_digest: str
-    record_head: str
-    events: int
-
-    def to_json(self) -> dict[str, Any]:
-        """All members by name."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 of all of it: two results of a match are the same result if this is equal."""
-        return sha256(json.dumps(self.to_json(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def seating(players: int, index: int) -> tuple[int, ...]:
-    """The positions by seat in game ``index`` of a set."""
-    return tuple((seat + index) % players for seat in range(players))
+_INSERT_SET: Final = insert(game_set).values(
+    state=SetState.QUEUED, attempt=1, engine_errors=0, created_at=now_ms(), queued_at=now_ms(), rung_at=now_ms()
+)
+_INSERT_SEAT: Final = insert(set_seat).values(created_at=now_ms())
+_INSERT_MATCH: Final = insert(match)
+_CLAIM: Final = (
+    update(game_set)
+    .where(
+        game_set.c.id == bindparam("set"),
+        game_set.c.state == SetState.QUEUED,
+        select(worker.c.id).where(ALIVE).exists(),
+    )
+    .values(
+        state=SetState.CLAIMED, worker_id=bindparam("lease_id"), epoch=bindparam("lease_epoch"), claimed_at=now_ms()
+    )
+    .returning(game_set.c.attempt, game_set.c.rated, game_set.c.deal_mode, game_set.c.ladder_id)
+)
+_LADDER: Final = select(ladder).where(ladder.c.id == bindparam("ladder"))
+_SEATS: Final = (
+    select(
+        set_seat.c.position,
+        set_seat.c.version_id,
+        set_seat.c.bot_id,
+        set_seat.c.instance,
+        bot.c.name.label("bot"),
+        bot_version.c.label.label("version"),
+        account.c.name.label("owner"),
+        account.c.house,
+    )
+    .join(bot_version, bot_version.c.id == set_seat.c.version_id)
+    .join(bot, bot.c.id == set_seat.c.bot_id)
+    .join(account, account.c.id == bot.c.account_id)
+    .where(set_seat.c.set_id == bindparam("set"))
+    .order_by(set_seat.c.position)
+)
+_UNPLAYED: Final = (
+    select(match.c.id, match.c.game_index)
+    .outerjoin(result, result.c.match_id == match.c.id)
+    .where(match.c.set_id == bindparam("set"), result.c.match_id.is_(None))
+    .order_by(match.c.game_index)
+)
+_INSERT_ATTEMPT: Final = insert(attempt).values(started_at=now_ms())
+_LOCK_SET: Final = select(game_set).where(game_set.c.id == bindparam("set")).with_for_update()
+_LOCK_SET_OF_MATCH: Final = (
+    select(game_set, result.c.content_hash, ladder.c.slug, ladder.c.players)
+    .select_from(match)
+    .join(game_set, game_set.c.id == match.c.set_id)
+    .join(ladder, ladder.c.id == game_set.c.ladder_id)
+    .outerjoin(result, result.c.match_id == match.c.id)
+    .where(match.c.id == bindparam("match"))
+    .with_for_update(of=game_set)
+)
+_FINISH_ATTEMPT: Final = (
+    update(attempt)
+    .where(
+        attempt.c.match_id == bindparam("match"),
+        attempt.c.attempt == bindparam("number"),
+        attempt.c.worker_id == bindparam("lease_id"),
+        attempt.c.epoch == bindparam("lease_epoch"),
+        attempt.c.outcome.is_(None),
+    )
+    .values(outcome="FINISHED", ended_at=now_ms())
+)
+_INSERT_RESULT: Final = insert(result).values(finished_at=now_ms())
 
 
 def create_set(
@@ -156,26 +127,15 @@ def create_set(
     deal_mode: DealMode = "own",
     rated: bool = True,
 ) -> str:
-    """Queues a set of as many games as it has seats; returns its id. The caller rings after the commit."""
+    """Queues a set of as many games as it has seats; returns its id. The caller rings after the commit.
+
+    ``budget_ms``: how long one claim may last before the sweeper takes the set from its worker.
+    """
     set_id = _new_id("s")
+    about = {"deal_mode": deal_mode, "rated": rated, "house_only": house_only, "budget_ms": budget_ms}
+    connection.execute(_INSERT_SET, {"id": set_id, "ladder_id": ladder_id, **about})
     connection.execute(
-        insert(game_set).values(
-            id=set_id,
-            ladder_id=ladder_id,
-            state=SetState.QUEUED,
-            deal_mode=deal_mode,
-            rated=rated,
-            house_only=house_only,
-            attempt=1,
-            engine_errors=0,
-            budget_ms=budget_ms,
-            created_at=now_ms(),
-            queued_at=now_ms(),
-            rung_at=now_ms(),
-        )
-    )
-    connection.execute(
-        insert(set_seat).values(created_at=now_ms()),
+        _INSERT_SEAT,
         [
             {
                 "set_id": set_id,
@@ -188,7 +148,7 @@ def create_set(
         ],
     )
     games = [{"id": _new_id("m"), "set_id": set_id, "game_index": index} for index in range(len(seats))]
-    connection.execute(insert(match), games)
+    connection.execute(_INSERT_MATCH, games)
     return set_id
 
 
@@ -197,21 +157,12 @@ def claim(connection: Connection, set_id: str, lease: WorkerLease) -> SetPlan | 
 
     Raises Fenced if the worker's lease has lapsed.
     """
-    claimed = connection.execute(
-        update(game_set)
-        .where(
-            game_set.c.id == set_id,
-            game_set.c.state == SetState.QUEUED,
-            select(worker.c.id).where(alive(lease)).exists(),
-        )
-        .values(state=SetState.CLAIMED, worker_id=lease.id, epoch=lease.epoch, claimed_at=now_ms())
-        .returning(game_set.c.attempt, game_set.c.rated, game_set.c.deal_mode, game_set.c.ladder_id)
-    ).first()
+    claimed = connection.execute(_CLAIM, {"set": set_id, **lease.parameters}).first()
     if claimed is None:
         if not worker_is_alive(connection, lease):
             raise Fenced("this worker's lease has lapsed")
         return None
-    spec = ladder_spec(connection.execute(select(ladder).where(ladder.c.id == claimed.ladder_id)).one())
+    spec = ladder_spec(connection.execute(_LADDER, {"ladder": claimed.ladder_id}).one())
     return SetPlan(
         set_id=set_id,
         ladder=spec,
@@ -221,12 +172,7 @@ def claim(connection: Connection, set_id: str, lease: WorkerLease) -> SetPlan | 
         seats=_seats(connection, set_id),
         games=tuple(
             GamePlan(row.id, row.game_index, claimed.attempt, seating(spec.players, row.game_index))
-            for row in connection.execute(
-                select(match.c.id, match.c.game_index)
-                .outerjoin(result, result.c.match_id == match.c.id)
-                .where(match.c.set_id == set_id, result.c.match_id.is_(None))
-                .order_by(match.c.game_index)
-            )
+            for row in connection.execute(_UNPLAYED, {"set": set_id})
         ),
     )
 
@@ -245,7 +191,7 @@ def begin_attempts(connection: Connection, lease: WorkerLease, set_id: str, begi
         }
         for beginning in beginnings
     ]
-    connection.execute(insert(attempt).values(started_at=now_ms()), rows)
+    connection.execute(_INSERT_ATTEMPT, rows)
 
 
 def record_result(connection: Connection, lease: WorkerLease, ended: MatchResult) -> Recorded:
@@ -254,18 +200,11 @@ def record_result(connection: Connection, lease: WorkerLease, ended: MatchResult
     The same result again is SAME; another result of a match that has one is put into quarantine for a person to look
     at, and the caller should report an error after the commit.
     """
-    held = connection.execute(
-        select(game_set, match.c.game_index, result.c.content_hash, ladder.c.slug, ladder.c.players)
-        .select_from(match)
-        .join(game_set, game_set.c.id == match.c.set_id)
-        .join(ladder, ladder.c.id == game_set.c.ladder_id)
-        .outerjoin(result, result.c.match_id == match.c.id)
-        .where(match.c.id == ended.match_id)
-        .with_for_update(of=game_set)
-    ).first()
+    held = connection.execute(_LOCK_SET_OF_MATCH, {"match": ended.match_id}).first()
     if held is None:
         raise ArenaError(f"there is no match {ended.match_id}")
-    if held.content_hash == ended.content_hash:
+    content_hash = ended.content_hash
+    if held.content_hash == content_hash:
         return Recorded.SAME
     check_held(held, lease)
     if {len(ended.places), len(ended.scores), len(ended.reasons)} != {held.players}:
@@ -273,39 +212,21 @@ def record_result(connection: Connection, lease: WorkerLease, ended: MatchResult
     if held.content_hash is not None:
         connection.execute(
             insert(quarantine).values(
-                match_id=ended.match_id,
-                content_hash=ended.content_hash,
-                payload=ended.to_json(),
-                created_at=now_ms(),
+                match_id=ended.match_id, content_hash=content_hash, payload=ended.to_json(), created_at=now_ms()
             )
         )
         return Recorded.QUARANTINED
-    _finish_attempt(connection, lease, ended)
-    connection.execute(
-        insert(result).values(
-            **ended.to_json(), ladder_id=held.ladder_id, content_hash=ended.content_hash, finished_at=now_ms()
-        )
+    finished = connection.execute(
+        _FINISH_ATTEMPT, {"match": ended.match_id, "number": ended.attempt, **lease.parameters}
     )
+    if finished.rowcount != 1:
+        raise Fenced(f"attempt {ended.attempt} at match {ended.match_id} is not this worker's to finish")
+    row = {"ladder_id": held.ladder_id, "content_hash": content_hash, **ended.to_json()}
+    connection.execute(_INSERT_RESULT, row)
     if held.deal_mode == "own":  # of a shared deal nobody may hear before the whole set is final
         about = {"match_id": ended.match_id, "set_id": held.id, "ladder": held.slug, "places": ended.places}
         outbox.post(connection, "match.finished", about)
     return Recorded.NEW
-
-
-def _finish_attempt(connection: Connection, lease: WorkerLease, ended: MatchResult) -> None:
-    finished = connection.execute(
-        update(attempt)
-        .where(
-            attempt.c.match_id == ended.match_id,
-            attempt.c.attempt == ended.attempt,
-            attempt.c.worker_id == lease.id,
-            attempt.c.epoch == lease.epoch,
-            attempt.c.outcome.is_(None),
-        )
-        .values(outcome="FINISHED", ended_at=now_ms())
-    )
-    if finished.rowcount != 1:
-        raise Fenced(f"attempt {ended.attempt} at match {ended.match_id} is not this worker's to finish")
 
 
 def void_attempts(connection: Connection, lease: WorkerLease, set_id: str, reason: VoidReason) -> SetState:
@@ -384,7 +305,7 @@ def held_set(connection: Connection, lease: WorkerLease, set_id: str) -> Row[Any
 
 def locked_set(connection: Connection, set_id: str) -> Row[Any]:
     """The set's row, locked till the end of the transaction, whoever holds it. Raises ArenaError if there is none."""
-    row = connection.execute(select(game_set).where(game_set.c.id == set_id).with_for_update()).first()
+    row = connection.execute(_LOCK_SET, {"set": set_id}).first()
     if row is None:
         raise ArenaError(f"there is no set {set_id}")
     return row
@@ -403,23 +324,7 @@ def ladder_spec(row: Row[Any]) -> LadderSpec:
 
 
 def _seats(connection: Connection, set_id: str) -> tuple[SeatPlan, ...]:
-    rows = connection.execute(
-        select(
-            set_seat.c.position,
-            set_seat.c.version_id,
-            set_seat.c.bot_id,
-            set_seat.c.instance,
-            bot.c.name.label("bot"),
-            bot_version.c.label.label("version"),
-            account.c.name.label("owner"),
-            account.c.house,
-        )
-        .join(bot_version, bot_version.c.id == set_seat.c.version_id)
-        .join(bot, bot.c.id == set_seat.c.bot_id)
-        .join(account, account.c.id == bot.c.account_id)
-        .where(set_seat.c.set_id == set_id)
-        .order_by(set_seat.c.position)
-    )
+    rows = connection.execute(_SEATS, {"set": set_id})
     return tuple(
         SeatPlan(
             position=row.position,

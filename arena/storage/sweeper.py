@@ -7,7 +7,8 @@ from typing import Final
 from sqlalchemy import Connection, or_, select, update
 
 from arena.match.spec import VoidReason
-from arena.storage.sets import SetState, end_void, void
+from arena.storage.plans import SetState
+from arena.storage.sets import end_void, void
 from arena.storage.tables import game_set, now_ms, worker
 
 RING_AGAIN_MS: Final = 15_000

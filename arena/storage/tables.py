@@ -193,7 +193,7 @@ game_set = Table(
     Column("id", String(32), primary_key=True),
     Column("ladder_id", ForeignKey("ladder.id"), nullable=False),
     Column("state", String(8), nullable=False),
-    Column("reason", String(16)),  # why it is VOID or ERRORED
+    Column("reason", String(200)),  # why it is VOID or ERRORED
     Column("deal_mode", String(8), nullable=False),
     Column("rated", Boolean, nullable=False),
     Column("house_only", Boolean, nullable=False),
@@ -241,7 +241,7 @@ attempt = Table(
     Column("commitment", String(64), nullable=False),
     Column("secret", String(64)),  # for eyes only once the match, or the set of a shared deal, is final
     Column("outcome", String(8)),  # FINISHED or VOID; null while it runs
-    Column("reason", String(16)),
+    Column("reason", String(200)),
     _time("started_at"),
     _time("ended_at", nullable=True),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from arena.errors import Fenced
 from arena.storage.db import insert_unless_there
@@ -22,6 +22,19 @@ class WorkerLease:
     id: int
     epoch: int
 
+    @property
+    def parameters(self) -> dict[str, int]:
+        """What a prepared statement that contains :data:`ALIVE` is to be executed with."""
+        return {"lease_id": self.id, "lease_epoch": self.epoch}
+
+
+ALIVE: Final = (
+    (worker.c.id == bindparam("lease_id"))
+    & (worker.c.epoch == bindparam("lease_epoch"))
+    & (worker.c.lease_until >= now_ms())
+)
+"""The condition on the worker table that a lease is good."""
+
 
 def register_worker(connection: Connection, name: str) -> WorkerLease:
     """A lease for the process that calls itself ``name``; an earlier process of that name is fenced from here on."""
@@ -37,21 +50,16 @@ def register_worker(connection: Connection, name: str) -> WorkerLease:
 
 def heartbeat(connection: Connection, lease: WorkerLease) -> None:
     """Renews the lease. Raises Fenced if it has lapsed or passed on: stop playing, and register again."""
-    renewed = connection.execute(update(worker).where(alive(lease)).values(lease_until=now_ms() + LEASE_MS))
+    renewed = connection.execute(update(worker).where(ALIVE).values(lease_until=now_ms() + LEASE_MS), lease.parameters)
     if renewed.rowcount != 1:
         raise Fenced("this worker's lease has lapsed")
 
 
 def retire_worker(connection: Connection, lease: WorkerLease) -> None:
     """Ends the lease at once; whatever the worker still holds is played again by others."""
-    connection.execute(update(worker).where(alive(lease)).values(lease_until=0))
-
-
-def alive(lease: WorkerLease) -> ColumnElement[bool]:
-    """The condition on the worker table that this lease is good."""
-    return (worker.c.id == lease.id) & (worker.c.epoch == lease.epoch) & (worker.c.lease_until >= now_ms())
+    connection.execute(update(worker).where(ALIVE).values(lease_until=0), lease.parameters)
 
 
 def worker_is_alive(connection: Connection, lease: WorkerLease) -> bool:
     """Whether the lease is good now."""
-    return connection.execute(select(worker.c.id).where(alive(lease))).first() is not None
+    return connection.execute(select(worker.c.id).where(ALIVE), lease.parameters).first() is not None

@@ -16,6 +16,7 @@ SETS_RUNNING = Gauge("arena_sets_running", "Sets that this worker plays now.")
 LOOP_LATENESS_SECONDS = Gauge("arena_loop_lateness_seconds", "How late this process's event loop last ran a timer.")
 
 
-def serve(port: int) -> None:
-    """Serves this process's metrics at http://127.0.0.1:port/metrics from a thread of its own."""
-    start_http_server(port, addr="127.0.0.1")
+def serve(listen: str, offset: int = 0) -> None:
+    """Serves this process's metrics at ``host:port``, the port moved by ``offset``, from a thread of its own."""
+    host, _, port = listen.rpartition(":")
+    start_http_server(int(port) + offset, addr=host)

@@ -156,8 +156,8 @@ def load(
     ladders = document.pop("ladders", None)
     values = dict(_flatten(document, path or Path(CONFIG_FILE)))
     for name in _types(Settings):
-        if (text := environ.get("ARENA_" + name.upper().replace(".", "_"))) is not None:
-            values[name] = (text, f"ARENA_{name.upper().replace('.', '_')}")
+        if (text := environ.get(_variable(name))) is not None:
+            values[name] = (text, _variable(name))
     for name, value in (flags or {}).items():
         if value is not None:
             values[name] = (value, f"the flag for {name}")
@@ -166,6 +166,22 @@ def load(
         return settings
     given = {item.name: getattr(settings, item.name) for item in fields(settings)}
     return Settings(**{**given, "ladders": _ladders(ladders, path or Path(CONFIG_FILE))})
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The environment variables that give another process the same settings; ladders come from its arena.toml."""
+    found: dict[str, str] = {}
+    for name in _types(Settings):
+        value: Any = settings
+        for part in name.split("."):
+            value = getattr(value, part)
+        if value is not None:
+            found[_variable(name)] = str(value)
+    return found
+
+
+def _variable(name: str) -> str:
+    return "ARENA_" + name.upper().replace(".", "_")
 
 
 def _read(path: Path, *, required: bool) -> dict[str, Any]:

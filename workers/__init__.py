@@ -1,0 +1,1 @@
+"""The Celery application. Its one task plays a set."""

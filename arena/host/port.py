@@ -7,6 +7,7 @@ relay stream; host and session talk in WorkerEvents and GatewayEvents either way
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -40,9 +41,14 @@ class Answer:
 
 @dataclass(slots=True)
 class _Asked:
-    ask: relay.Ask
+    """An open question: ``used_s`` of its time went by before ``sent_at`` (monotonic seconds, None while frozen)."""
+
+    request: pb.DecisionRequested
+    limit_ms: int
     future: asyncio.Future[Answer]
-    alarm: asyncio.TimerHandle
+    used_s: float = 0.0
+    sent_at: float | None = None
+    alarm: asyncio.TimerHandle | None = None
 
 
 class Port:
@@ -60,6 +66,7 @@ class Port:
         self._offers: dict[str, asyncio.Future[relay.ReadyReceived | None]] = {}
         self._asked: dict[AskKey, _Asked] = {}
         self._running: dict[str, pb.MatchStarted] = {}
+        self._frozen = False
 
     async def offer(self, offer: pb.SetOffered, timeout_s: float) -> bytes | None:
         """The bot's nonce once it is ready; None if it is not within ``timeout_s``."""
@@ -99,18 +106,58 @@ class Port:
         """The answer to a decision, whatever it is. Raises SessionFailed if the arena loses the session."""
         if self.gone:
             return Answer(None, self.gone, 0, 0)
-        loop = asyncio.get_running_loop()
         key = (request.game_id, request.decision_id)
-        future: asyncio.Future[Answer] = loop.create_future()
-        alarm = loop.call_later(limit_ms / 1000 + GRACE_S, self._overdue, key)
-        asked = _Asked(relay.Ask(request=request, limit_ms=limit_ms), future, alarm)
+        asked = _Asked(request, limit_ms, asyncio.get_running_loop().create_future())
         self._asked[key] = asked
-        self._send_ask(asked)
+        if not self._frozen:
+            self._put(asked)
         try:
-            return await future
+            return await asked.future
         finally:
-            asked.alarm.cancel()
+            if asked.alarm is not None:
+                asked.alarm.cancel()
             self._asked.pop(key, None)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything hangs on this session now."""
+        return bool(self._running or self._offers)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the session is out of the arena's reach."""
+        return self._frozen
+
+    def freeze(self, since: float) -> None:
+        """The session is out of the arena's reach since then (monotonic seconds): the clocks of its games stand still."""
+        if self._frozen:
+            return
+        self._frozen = True
+        for asked in self._asked.values():
+            if asked.sent_at is not None:
+                asked.used_s += max(0.0, since - asked.sent_at)
+                asked.sent_at = None
+            if asked.alarm is not None:
+                asked.alarm.cancel()
+        for offer_id in self._offers:
+            self._settle_offer(offer_id, None)
+
+    def thaw(self, session: str, send: SendWorkerEvent) -> None:
+        """The bot was found at ``session``: it is told its games and asked its open questions again."""
+        self.session, self._send, self._frozen = session, send, False
+        self.tell_again()
+
+    def tell_again(self) -> None:
+        """Sends every running game and open question once more; the session knows what it has had."""
+        for started in self._running.values():
+            resumed = pb.MatchStarted()
+            resumed.CopyFrom(started)
+            resumed.resumed = True
+            self._event(deliver=pb.ArenaEvent(match_started=resumed))
+        for asked in self._asked.values():
+            if asked.sent_at is not None:
+                asked.used_s += time.monotonic() - asked.sent_at
+            self._put(asked)
 
     def handle(self, event: relay.GatewayEvent) -> None:
         """An event from the session's side."""
@@ -158,8 +205,16 @@ class Port:
         if asked is not None and not asked.future.done():
             asked.future.set_exception(SessionFailed("the session did not report the end of a decision's time"))
 
-    def _send_ask(self, asked: _Asked) -> None:
-        self._event(ask=asked.ask)
+    def _put(self, asked: _Asked) -> None:
+        """Sends a question and sets the alarm for a session that never answers."""
+        if asked.alarm is not None:
+            asked.alarm.cancel()
+        asked.sent_at = time.monotonic()
+        used_ms = min(int(asked.used_s * 1000), asked.limit_ms)
+        key = (asked.request.game_id, asked.request.decision_id)
+        patience_s = (asked.limit_ms - used_ms) / 1000 + GRACE_S
+        asked.alarm = asyncio.get_running_loop().call_later(patience_s, self._overdue, key)
+        self._event(ask=relay.Ask(request=asked.request, limit_ms=asked.limit_ms, elapsed_ms=used_ms))
 
     def _event(
         self,

@@ -29,8 +29,8 @@ from arena.match.spec import Player, VoidReason
 from arena.settings import Settings
 from arena.storage import sets
 from arena.storage.db import Database
+from arena.storage.plans import Beginning, MatchResult, SeatPlan, SetPlan
 from arena.storage.records import RecordStore
-from arena.storage.sets import Beginning, MatchResult, SeatPlan, SetPlan
 from arena.storage.workers import HEARTBEAT_S, LEASE_MS, WorkerLease, heartbeat, register_worker, retire_worker
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class Worker:
         beat = asyncio.create_task(self._beat())
         async with (
             HouseBots(self._settings.data_dir / "logs") as self._house,
-            Gateways(self._settings, self._name, self._worker_epoch) as self._gateways,
+            Gateways(self._settings.redis_url or "", self._name, lambda: self._held.epoch) as self._gateways,
         ):
             self._ready.set()
             await self._stopping.wait()
@@ -98,9 +98,6 @@ class Worker:
     def _held(self) -> WorkerLease:
         assert self._lease is not None, "start() comes first"
         return self._lease
-
-    def _worker_epoch(self) -> int:
-        return self._held.epoch
 
     async def _beat(self) -> None:
         """Renews the lease. Whatever goes wrong for as long as the lease holds ends every set of this worker."""

@@ -1,0 +1,39 @@
+"""``arena gateway``, ``arena web``, ``arena scheduler``: the arena's processes one by one, for more than one machine."""
+
+from __future__ import annotations
+
+import asyncio
+
+import typer
+
+from arena import logs, settings
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(hidden=True)(gateway)
+    app.command(hidden=True)(web)
+    app.command(hidden=True)(scheduler)
+
+
+def gateway() -> None:
+    """Serves bots, and the workers that play with them."""
+    from arena.gateway.process import run  # noqa: PLC0415 - each process imports its own part
+
+    logs.configure()
+    run(settings.load())
+
+
+def web() -> None:
+    """Serves the pages."""
+    from arena.web.process import serve  # noqa: PLC0415
+
+    logs.configure()
+    asyncio.run(serve(settings.load()))
+
+
+def scheduler() -> None:
+    """Makes sets for whoever is there."""
+    from arena.ladder.process import serve  # noqa: PLC0415
+
+    logs.configure()
+    asyncio.run(serve(settings.load()))

@@ -1,0 +1,154 @@
+"""``arena up``: a whole arena on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import signal
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena import logs, settings, valkey
+from arena.cli.common import console
+from arena.errors import UserError
+from arena.keys import load_or_create
+from arena.ladder.entry import open_ladders
+from arena.settings import Settings
+from arena.storage.db import Database
+from arena.supervisor import Service, Supervisor, only_one, python, wait_for
+
+log = logging.getLogger(__name__)
+
+START_TIMEOUT_S = 30.0
+SOCKET_PATH_MAX = 100
+"""The kernel takes 107 bytes; what a client adds must fit too."""
+
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Where everything is kept; ./arena-data by default.")]
+Config = Annotated[Path | None, typer.Option("--config", help="Settings; ./arena.toml by default if it exists.")]
+RedisUrl = Annotated[str | None, typer.Option("--redis-url", help="A running Redis or Valkey instead of our own.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(up)
+
+
+def up(
+    data_dir: DataDir = None,
+    config: Config = None,
+    redis_url: RedisUrl = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Worker processes; one a core by default.")] = None,
+) -> None:
+    """Runs an arena on this machine: server, workers, house bots, pages. Ctrl-C ends all of it."""
+    logs.configure(logging.WARNING)
+    chosen = settings.load({"data_dir": data_dir, "redis_url": redis_url, "worker.processes": workers}, path=config)
+    asyncio.run(_run(chosen))
+
+
+async def _run(chosen: Settings) -> None:
+    stop = asyncio.Event()
+    async with running(chosen, stop) as arena:
+        console.print(f"The arena runs. Watch it at [bold]http://{chosen.web.listen}/[/bold]")
+        console.print(f"Bots connect to {chosen.gateway.listen}; get a token with `arena register NAME BOT`.")
+        console.print(f"Data and logs are in {chosen.data_dir}. Ctrl-C ends it.")
+        await stop.wait()
+        console.print("Ending: what is being played is finished or played again next time.")
+        second = asyncio.get_running_loop()
+        second.add_signal_handler(signal.SIGINT, arena.kill)
+
+
+@contextlib.asynccontextmanager
+async def running(chosen: Settings, stop: asyncio.Event) -> AsyncIterator[Supervisor]:
+    """An arena that runs while the block does; SIGINT and SIGTERM set ``stop``. Raises UserError if it cannot start."""
+    with only_one(chosen.data_dir):
+        prepare(chosen)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop.set)
+        supervisor = Supervisor(chosen.data_dir / "logs")
+        try:
+            await _start(supervisor, chosen, stop)
+            yield supervisor
+        finally:
+            await supervisor.stop()
+
+
+def prepare(chosen: Settings) -> None:
+    """Brings data folder, key, schema and ladders up to date."""
+    load_or_create(chosen.data_dir)
+    database = Database(chosen.database_url)
+    database.upgrade()
+    with database.write() as connection:
+        open_ladders(connection, chosen.ladders)
+    database.close()
+
+
+async def _start(supervisor: Supervisor, chosen: Settings, stop: asyncio.Event) -> None:
+    sockets = short_folder(chosen.data_dir)
+    redis_url = chosen.redis_url
+    if not redis_url:
+        socket = sockets / "valkey.sock"
+        supervisor.start(Service("valkey", valkey.command(socket)))
+        await _ready(supervisor, "valkey", f"unix:{socket}", stop)
+        redis_url = f"unix://{socket}"
+    relay = chosen.gateway.relay_listen
+    if relay.startswith("unix:") and len(str(Path(relay.removeprefix("unix:")).absolute())) > SOCKET_PATH_MAX:
+        relay = f"unix:{sockets / 'relay.sock'}"
+    chosen = replace(chosen, redis_url=redis_url, gateway=replace(chosen.gateway, relay_listen=relay))
+    environment = settings.environment(chosen)
+    for service in services(chosen, environment):
+        supervisor.start(service)
+    await _ready(supervisor, "gateway", chosen.gateway.listen, stop)
+    await _ready(supervisor, "web", chosen.web.listen, stop)
+
+
+def services(chosen: Settings, environment: Mapping[str, str]) -> list[Service]:
+    """The arena's own processes, in the order of their start."""
+    found = [
+        Service("gateway", python("-m", "arena", "gateway"), environment),
+        Service("web", python("-m", "arena", "web"), environment),
+    ]
+    for number in range(chosen.worker.processes):
+        words = (
+            "-m",
+            "celery",
+            "-A",
+            "workers.app",
+            "worker",
+            "--pool=threads",
+            f"--concurrency={chosen.worker.max_sets}",
+        )
+        flags = ("--without-gossip", "--without-mingle", "--without-heartbeat", "-n", f"worker-{number}@%h")
+        own = {"ARENA_WORKER_NAME": f"worker-{number}", "ARENA_WORKER_NUMBER": str(number)}
+        found.append(Service(f"worker-{number}", python(*words, *flags), {**environment, **own}, grace_s=20))
+    found.append(Service("scheduler", python("-m", "arena", "scheduler"), environment))
+    return found
+
+
+async def _ready(supervisor: Supervisor, name: str, address: str, stop: asyncio.Event) -> None:
+    """Waits for a service to listen. Raises UserError with the end of its log if it does not."""
+    waiting = asyncio.ensure_future(wait_for(address, START_TIMEOUT_S))
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait((waiting, stopping), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if stop.is_set() or waiting.result():
+        waiting.cancel()
+        return
+    tail = "\n".join(supervisor.log_of(name).read_text(errors="replace").splitlines()[-15:])
+    raise UserError(f"{name} does not listen at {address}; its log ends:\n{tail}")
+
+
+def short_folder(data_dir: Path) -> Path:
+    """A folder for sockets that belongs to this data folder: in it, or where its path is too long for a socket, outside."""
+    inside = data_dir.absolute() / "run"
+    if len(str(inside)) + len("/valkey.sock") > SOCKET_PATH_MAX:
+        name = hashlib.sha256(str(inside).encode()).hexdigest()[:12]
+        inside = Path(tempfile.gettempdir()) / f"arena-{name}"
+    inside.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return inside

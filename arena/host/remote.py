@@ -1,0 +1,165 @@
+"""Sessions at gateways: one relay stream to each gateway that holds a bot of this worker's sets.
+
+Whatever takes a session out of reach that is not the bot's own doing (a gateway's death, its shutdown, a cut stream) freezes
+the clocks of its games. The bot then has 60 s to turn up at some gateway; the registry in Redis says where it is.
+A bot's own disconnect freezes nothing: its time runs on, and it may come back through another gateway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from arena.errors import Unavailable
+from arena.gateway.registry import SessionRegistry, connect_redis
+from arena.gateway.relay import RelayClient
+from arena.host.port import Port, SessionFailed
+from botarena.internal.v1 import relay_pb2 as relay
+
+log = logging.getLogger(__name__)
+
+LOST_AFTER_S = 60.0
+LOOK_EVERY_S = 0.25
+
+BotKey = tuple[int, str]
+
+
+@dataclass(slots=True)
+class _Link:
+    """A relay stream, or the attempt at one."""
+
+    client: RelayClient
+    started: asyncio.Task[None]
+
+
+class Gateways:
+    """``async with Gateways(redis_url, worker, epoch) as gateways``. ``epoch()`` gives the worker's present one."""
+
+    def __init__(self, redis_url: str, worker: str, epoch: Callable[[], int]) -> None:
+        self._redis = connect_redis(redis_url)
+        self._registry = SessionRegistry(self._redis)
+        self._worker = worker
+        self._epoch = epoch
+        self._links: dict[str, _Link] = {}
+        self._ports: dict[BotKey, Port] = {}
+        self._where: dict[BotKey, str] = {}
+        self._keys: dict[str, BotKey] = {}
+        self._searches: dict[BotKey, asyncio.Task[None]] = {}
+
+    async def __aenter__(self) -> Gateways:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        for search in self._searches.values():
+            search.cancel()
+        await asyncio.gather(*self._searches.values(), return_exceptions=True)
+        await asyncio.gather(*(link.client.close() for link in self._links.values()))
+        await self._redis.aclose()
+
+    async def port(self, bot_id: int, instance: str) -> Port:
+        """The session of a bot's process. Raises SessionFailed if it is not to be found within a few seconds."""
+        key = (bot_id, instance)
+        port = self._ports.get(key)
+        if port is not None and port.busy:
+            return port
+        for _ in range(8):
+            if await self._found(key):
+                return self._ports[key]
+            await asyncio.sleep(LOOK_EVERY_S)
+        raise SessionFailed(f"bot {bot_id}, instance {instance!r}, is not connected")
+
+    async def _found(self, key: BotKey) -> bool:
+        """Whether the registry names a session for the bot and its gateway answers; the port is then there."""
+        try:
+            location = await self._registry.find(*key)
+            if location is None:
+                return False
+            client = await self._client(location.relay)
+        except Unavailable as error:
+            log.warning("looking for bot %s: %s", key, error)
+            return False
+        port = self._ports.get(key)
+        if port is None:
+            port = self._ports[key] = Port(location.session, client.send)
+        self._where[key] = location.relay
+        self._keys.pop(port.session, None)
+        self._keys[location.session] = key
+        port.thaw(location.session, client.send)
+        return True
+
+    async def _client(self, address: str) -> RelayClient:
+        """A live stream to the gateway at ``address``, dialled once by whoever comes first. Raises Unavailable."""
+        link = self._links.get(address)
+        if link is None:
+            client = RelayClient(
+                address,
+                worker=self._worker,
+                epoch=self._epoch(),
+                on_event=self._on_event,
+                on_down=lambda why: self._on_down(address, why),
+            )
+            link = self._links[address] = _Link(client, asyncio.create_task(client.start()))
+        try:
+            await asyncio.shield(link.started)
+        except Unavailable:
+            self._links.pop(address, None)
+            raise
+        return link.client
+
+    def _on_event(self, event: relay.GatewayEvent) -> None:
+        key = self._keys.get(event.session)
+        port = self._ports.get(key) if key is not None else None
+        if key is None or port is None:
+            return
+        match event.WhichOneof("event"):
+            case "session_unknown" | "session_released":
+                self._search(key, frozen_since=time.monotonic())
+            case "session_lost":
+                self._search(key, frozen_since=None)
+            case "game_unknown":
+                port.tell_again()
+            case _:
+                port.handle(event)
+
+    def _on_down(self, address: str, why: str) -> None:
+        """A gateway is gone: its clocks stood still from when it was last heard."""
+        link = self._links.pop(address, None)
+        if link is None:
+            return
+        log.warning("the gateway at %s is gone: %s", address, why)
+        since = time.monotonic() - link.client.silent_us / 1e6
+        for key, where in self._where.items():
+            if where == address:
+                self._search(key, frozen_since=since)
+
+    def _search(self, key: BotKey, frozen_since: float | None) -> None:
+        """Looks for a bot, with its clocks frozen unless the bot itself went away."""
+        port = self._ports[key]
+        if frozen_since is not None:
+            port.freeze(frozen_since)
+        if not port.busy:
+            self._ports.pop(key)
+        elif key not in self._searches:
+            search = self._searches[key] = asyncio.create_task(self._look(key, port))
+            search.add_done_callback(lambda _: self._searches.pop(key, None))
+
+    async def _look(self, key: BotKey, port: Port) -> None:
+        old, deadline = port.session, time.monotonic() + LOST_AFTER_S
+        while port.busy and time.monotonic() < deadline:
+            await asyncio.sleep(LOOK_EVERY_S)
+            if (port.frozen or await self._elsewhere(key, old)) and await self._found(key):
+                return
+        if port.frozen and port.busy:
+            self._ports.pop(key, None)
+            port.fail(f"bot {key[0]} did not come back within {LOST_AFTER_S:g} s of the arena's own failure")
+
+    async def _elsewhere(self, key: BotKey, session: str) -> bool:
+        """Whether a bot whose clocks run has a session at another place than the one it left."""
+        try:
+            location = await self._registry.find(*key)
+        except Unavailable:
+            return False
+        return location is not None and (location.session != session or location.relay != self._where[key])

@@ -1,0 +1,73 @@
+"""The scheduler as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Sequence
+
+from arena import metrics
+from arena.doorbell import Doorbell
+from arena.errors import ArenaError, Unavailable
+from arena.gateway.registry import SessionRegistry, connect_redis
+from arena.ladder.entry import open_ladders
+from arena.ladder.scheduler import OnlineBot, Scheduler
+from arena.live import publisher
+from arena.settings import Settings
+from arena.storage.db import Database
+
+log = logging.getLogger(__name__)
+
+
+class _Snapshot:
+    """Who was connected when the registry was last asked."""
+
+    def __init__(self, registry: SessionRegistry) -> None:
+        self._registry = registry
+        self._online: tuple[OnlineBot, ...] | None = None
+
+    async def refresh(self) -> None:
+        try:
+            sessions = await self._registry.list_online()
+        except Unavailable as error:
+            log.warning("sessions are not known: %s", error)
+            self._online = None
+            return
+        self._online = tuple(OnlineBot(s.bot_id, s.version_id, s.instance, s.credit, s.games) for s in sessions)
+
+    def online(self) -> Sequence[OnlineBot]:
+        if self._online is None:
+            raise Unavailable("the registry of sessions does not answer")
+        return self._online
+
+
+async def serve(settings: Settings) -> None:
+    """Rounds until SIGTERM or SIGINT. A round that fails is told in the log and tried again."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    redis_url = settings.redis_url or ""
+    database = Database(settings.database_url)
+    with database.write() as connection:
+        open_ladders(connection, settings.ladders)
+    redis = connect_redis(redis_url)
+    snapshot = _Snapshot(SessionRegistry(redis))
+    scheduler = Scheduler(
+        database, settings.scheduler, snapshot, ring=Doorbell(redis_url).ring, publish=publisher(redis_url)
+    )
+    metrics.serve(settings.scheduler.metrics_listen)
+    while not stop.is_set():
+        await snapshot.refresh()
+        try:
+            await asyncio.to_thread(scheduler.round)
+        except ArenaError as error:
+            log.warning("no sets this time: %s", error)
+        try:
+            async with asyncio.timeout(settings.scheduler.interval_ms / 1000):
+                await stop.wait()
+        except TimeoutError:
+            continue
+    await asyncio.to_thread(scheduler.close)
+    await redis.aclose()
+    database.close()

@@ -1,0 +1,46 @@
+"""The Celery application and the worker runtime behind it.
+
+celery -A workers.app worker --pool=threads --concurrency=64
+
+One process a core. The pool's threads do nothing but wait: each set is played on the runtime's event loop.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import setup_logging, worker_init, worker_shutdown
+
+from arena import logs, metrics, settings
+from arena.doorbell import configure
+from arena.errors import UserError
+from arena.host.worker import Worker
+
+SETTINGS = settings.load()
+if not SETTINGS.redis_url:
+    raise UserError("a worker needs ARENA_REDIS_URL; `arena up` starts everything with an embedded server")
+
+app = configure(Celery("workers", include=["workers.tasks"]), SETTINGS.redis_url)
+NAME = os.environ.get("ARENA_WORKER_NAME", f"worker-{os.getpid()}")
+NUMBER = int(os.environ.get("ARENA_WORKER_NUMBER", "0"))
+runtime = Worker(SETTINGS, NAME)
+
+
+@setup_logging.connect
+def _log(**_: Any) -> None:
+    logs.configure()
+    logging.getLogger("celery").setLevel(logging.WARNING)
+
+
+@worker_init.connect
+def _start(**_: Any) -> None:
+    metrics.serve(SETTINGS.worker.metrics_listen, NUMBER)
+    runtime.start()
+
+
+@worker_shutdown.connect
+def _stop(**_: Any) -> None:
+    runtime.stop()

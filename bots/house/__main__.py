@@ -41,7 +41,8 @@ def main(argv: list[str]) -> None:
     except UnknownBot as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    botarena.run(program(bot), argv[1:])
+    # One process serves many games, and nobody reads its log unless something is wrong.
+    botarena.run(program(bot), ["--credit", str(bot.credit), "--log-level", "warning", *argv[1:]])
 
 
 if __name__ == "__main__":

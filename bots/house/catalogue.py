@@ -25,6 +25,12 @@ class HouseBot:
     playouts: int = 0
     """For flatmc: its budget for a decision."""
 
+    @property
+    def credit(self) -> int:
+        """How many games one process takes at once: as many as the arena lets it while a decision takes a few ms, one
+        where a search would take the time of another game's search."""
+        return 1 if self.playouts else 64
+
 
 _CATALOGUE: Final = {
     bot.name: bot

@@ -110,9 +110,26 @@ class Connection:
                 loop.call_soon_threadsafe(self._decided, outcome)
 
         self._session = Session(self.program, report, self._send)
-        with _signals(loop, self._interrupted):
+        with _signals(loop, self.interrupt):
             await self._streams()
             await self._goodbye()
+
+    def interrupt(self) -> None:
+        """What SIGINT and SIGTERM do, on the loop's thread: the first finishes what runs, the second ends at once."""
+        if self._session.draining:
+            self._failure = Interrupted()
+            self._hang_up()
+            return
+        if running := len(self._session.games):
+            log.info("finishing %d running game%s; once more to stop at once", running, "s" if running > 1 else "")
+        self._session.drain()
+        if self._over():
+            self._hang_up()
+
+    def cut(self) -> None:
+        """Breaks the stream, as a network would; :meth:`run` connects again."""
+        if self._call is not None:
+            self._call.cancel()
 
     async def _streams(self) -> None:
         failures, silent_since = 0, time.monotonic()
@@ -258,22 +275,9 @@ class Connection:
         else:
             self._session.decided(outcome)
 
-    def _interrupted(self) -> None:
-        """First SIGINT or SIGTERM: finish what runs. Second: end at once."""
-        if self._session.draining:
-            self._failure = Interrupted()
-            self._hang_up()
-            return
-        if running := len(self._session.games):
-            log.info("finishing %d running game%s; once more to stop at once", running, "s" if running > 1 else "")
-        self._session.drain()
-        if self._over():
-            self._hang_up()
-
     def _hang_up(self) -> None:
         self._stop.set()
-        if self._call is not None:
-            self._call.cancel()
+        self.cut()
 
     async def _goodbye(self) -> None:
         deadline = time.monotonic() + GOODBYE_S

@@ -156,13 +156,23 @@ class Scheduler:
             flying, now = self._read()
         desk = _Desk(online, flying, self._settings)
         made: list[str] = []
-        books = list(self._books.values())
-        self._random.shuffle(books)  # a bot with few seats plays on all its ladders in time
-        for book in books:
-            tables = desk.tables(book, now, self._random)
-            if tables:
-                made += self._insert(leadership, book, tables)
+        for book, tables in self._seat_all(desk, now):
+            made += self._insert(leadership, book, tables)
         return made
+
+    def _seat_all(self, desk: _Desk, now: int) -> list[tuple[Book, list[_Table]]]:
+        """New sets by ladder. Ladders take turns, so that a bot with few seats plays on all of its own."""
+        open_books = list(self._books.values())
+        self._random.shuffle(open_books)
+        made: dict[int, list[_Table]] = {}
+        while open_books:
+            for book in tuple(open_books):
+                table = desk.table(book, now, self._random.getrandbits(64))
+                if table is None:
+                    open_books.remove(book)
+                else:
+                    made.setdefault(book.ladder_id, []).append(table)
+        return [(self._books[ladder_id], tables) for ladder_id, tables in made.items()]
 
     def _read(self) -> tuple[tuple[InFlight, ...], int]:
         """Brings the books up to date; returns what is in flight, and the database's time."""
@@ -239,23 +249,24 @@ class _Desk:
             for version, _ in one.seats:
                 self._games[one.ladder_id, version] += len(one.seats)
 
-    def tables(self, book: Book, now: int, random: SystemRandom) -> list[_Table]:
-        """New sets of one ladder, until its backlog is full or nobody is free."""
-        made: list[_Table] = []
-        while self._queued[book.ladder_id] < self._settings.backlog:
-            versions = next_set(
-                candidates := self._candidates(book),
-                book.spec.players,
-                book.meetings,
-                book.closed([bot.version for bot in candidates if not bot.house], self._settings.pair_sets_a_day, now),
-                random.getrandbits(64),
-                house_only=self._house_sets < self._settings.house_sets,
-            )
-            if versions is None:
-                break
-            made.append(self._seat(book, versions))
-            book.count(versions, now, now)
-        return made
+    def table(self, book: Book, now: int, seed: int) -> _Table | None:
+        """A new set of a ladder; None if its backlog is full or nobody is free."""
+        if self._queued[book.ladder_id] >= self._settings.backlog:
+            return None
+        candidates = self._candidates(book)
+        external = [bot.version for bot in candidates if not bot.house]
+        versions = next_set(
+            candidates,
+            book.spec.players,
+            book.meetings,
+            book.closed(external, self._settings.pair_sets_a_day, now),
+            seed,
+            house_only=self._house_sets < self._settings.house_sets,
+        )
+        if versions is None:
+            return None
+        book.count(versions, now, now)
+        return self._seat(book, versions)
 
     def _candidates(self, book: Book) -> list[Candidate]:
         seats: Counter[int] = Counter()

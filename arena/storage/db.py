@@ -101,7 +101,8 @@ class Database:
 def insert_unless_there(connection: Connection, table: Table, **values: Any) -> bool:
     """Inserts a row unless some unique key says that it is there already; returns whether it did."""
     build = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    return connection.execute(build(table).values(**values).on_conflict_do_nothing()).rowcount == 1
+    made = build(table).values(**values).on_conflict_do_nothing().returning(*table.primary_key.columns)
+    return connection.execute(made).first() is not None
 
 
 def _prepare_sqlite(raw: Any, _record: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import botarena
-from botarena import wire
+from botarena import session, wire
 from botarena.address import Target
 from botarena.connection import Connection, Settings
 from botarena.program import load
@@ -84,6 +84,50 @@ async def test_10_a_cut_stream_is_resumed_and_the_answer_arrives() -> None:
         seat.end(game)
         connection.interrupt()
         await finished(task)
+
+
+async def test_69_a_game_survives_a_gateway_that_forgot_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway is replaced by one that knows no games: what the worker brings back goes on in the same instance, and
+    what nobody brings back is over after a while."""
+    monkeypatch.setattr(session, "DOUBT_S", 0.5)
+    made: list[Keeping] = []
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+
+    class Keeping(botarena.Bot):
+        def __init__(self) -> None:
+            made.append(self)
+            self.acts = 0
+            self.outcome = ""
+
+        def act(self, view: Any, legal: Any, clock: Any) -> Any:
+            self.acts += 1
+            return legal[0]
+
+        def on_end(self, result: botarena.Result) -> None:
+            self.outcome = result.outcome
+            loop.call_soon_threadsafe(over.set)
+
+    async with Arena() as arena:
+        connection, task = connect(arena, arena.issue("alice"), Keeping, credit=2)
+        seat = await arena.seat("alice")
+        kept, lost = seat.start(), seat.start()
+        for game in (kept, lost):
+            seat.ask(game)
+            await seat.expect("act")
+        await arena.restart()
+        seat = await arena.seat("alice")
+        started = pb.MatchStarted(game_id=kept, game="pop", players=2, resumed=True)
+        seat.deliver(match_started=started)
+        seat.ask(kept)
+        await seat.expect("act")
+        async with asyncio.timeout(PATIENCE_S):
+            await over.wait()
+        seat.ask(kept)
+        await seat.expect("act")
+        seat.end(kept)
+        connection.interrupt()
+        await finished(task)
+    assert [(bot.acts, bot.outcome) for bot in made] == [(3, "finished"), (1, "unknown")]
 
 
 async def test_11_the_newest_process_wins_and_the_older_one_stops() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 import signal
 import threading
@@ -241,19 +242,18 @@ class Connection:
 
     async def _watch(self, call: Call) -> None:
         """Cancels a call on which nothing is heard any more."""
-        while True:
-            welcome = self._session.welcome
-            limit_s = WELCOME_S
-            if welcome is not None:
-                ping_ms = welcome.limits.ping_interval_ms
-                if not ping_ms:
-                    return
-                limit_s = max(WELCOME_S, SILENT_PINGS * ping_ms / 1000)
-            left_s = self._heard + limit_s - time.monotonic()
-            if left_s <= 0:
-                call.cancel()
-                return
-            await asyncio.sleep(min(left_s, 1.0) + 0.01)
+        while time.monotonic() - self._heard <= self._silence_s():
+            await asyncio.sleep(min(1.0, self._silence_s() / 4))
+            self._session.settle()
+        call.cancel()
+
+    def _silence_s(self) -> float:
+        """How long nothing may be heard."""
+        welcome = self._session.welcome
+        if welcome is None:
+            return WELCOME_S
+        ping_ms = welcome.limits.ping_interval_ms
+        return max(WELCOME_S, SILENT_PINGS * ping_ms / 1000) if ping_ms else math.inf
 
     def _judge(self, error: grpc.aio.AioRpcError) -> str:
         """What to call this end of a stream. Raises the error that stops the process, if it should."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -20,6 +21,8 @@ from botarena.worker import AsyncThread, Decided, GameWorker
 log = logging.getLogger("botarena")
 
 NONCE_BYTES = 16
+DOUBT_S = 60.0
+"""So long the arena looks for a new home for games whose gateway has crashed; then they are void."""
 
 
 @dataclass(slots=True)
@@ -32,6 +35,8 @@ class _Game:
     thinking: int | None = None
     answer: pb.Act | None = None
     last_seq: int = -1
+    doubted_since: float | None = None
+    """When a gateway that does not know the game took over, by ``time.monotonic()``; None once it does."""
 
 
 @dataclass(slots=True)
@@ -86,7 +91,14 @@ class Session:
             game.thinking = None
         self._answer(game)
 
-    def drop(self, game_id: str) -> None:
+    def settle(self) -> None:
+        """Ends games that were in doubt for too long; to be called about once a second."""
+        oldest = time.monotonic() - DOUBT_S
+        for game_id, game in list(self.games.items()):
+            if game.doubted_since is not None and game.doubted_since < oldest:
+                self._drop(game_id)
+
+    def _drop(self, game_id: str) -> None:
         """Ends a game whose end this process has missed."""
         game = self.games.pop(game_id)
         log.warning("a game of %s ended while this process was not connected", game.worker.match.game)
@@ -103,10 +115,16 @@ class Session:
         self.ending.append(game.worker)
 
     def _on_welcome(self, message: pb.Welcome) -> None:
+        """What the arena says is running, is; the rest is over. Only where it made a new session, because the gateway
+        that had the old one is gone, the workers may still bring our games to it."""
+        same_session = message.session == self.id
         self.id, self.welcome = message.session, message
         log.info("playing as %s version %s", message.bot, message.version)
         for game_id in self.games.keys() - set(message.running_games):
-            self.drop(game_id)
+            if same_session:
+                self._drop(game_id)
+            else:
+                self.games[game_id].doubted_since = time.monotonic()
         if self.draining:
             self.drain()
 
@@ -115,7 +133,8 @@ class Session:
             self.send(pb.BotEvent(ready=pb.Ready(offer_id=message.offer_id, nonce=os.urandom(NONCE_BYTES))))
 
     def _on_match_started(self, message: pb.MatchStarted) -> None:
-        if message.game_id in self.games:  # goes on after a reconnect; the bot has never noticed
+        if game := self.games.get(message.game_id):  # goes on after a reconnect; the bot has never noticed
+            game.doubted_since = None
             return
         match = wire.match_from(message)
         log.info("%s %s", "goes on:" if match.resumed else "started:", _title(match))
@@ -136,7 +155,7 @@ class Session:
         if game is None:
             log.warning("asked for a decision in a game that never started here: %s", message.game_id)
             return
-        game.asked = message.decision_id
+        game.asked, game.doubted_since = message.decision_id, None
         if game.answer is not None and game.answer.decision_id == message.decision_id:
             self._answer(game)
         elif game.thinking != message.decision_id:

@@ -6,8 +6,8 @@ import logging
 import sys
 
 
-def configure(level: int = logging.INFO) -> None:
-    """Logs to standard error; line breaks in messages are escaped, so that nobody forges a line."""
+def configure(level: str = "INFO") -> None:
+    """Logs to standard error from ``level`` on; line breaks in messages are escaped, so that nobody forges a line."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=level, handlers=[handler], force=True)

@@ -28,6 +28,8 @@ ConfigOption = Annotated[
     list[str], typer.Option("--config", "-c", metavar="KEY=VALUE", help="An option of the game; may be repeated.")
 ]
 
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Where everything is kept; ./arena-data by default.")]
+
 console = Console()
 progress_console = Console(stderr=True)
 

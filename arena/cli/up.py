@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import logging
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -16,7 +15,7 @@ from typing import Annotated
 import typer
 
 from arena import logs, settings, valkey
-from arena.cli.common import console
+from arena.cli.common import DataDir, console
 from arena.errors import UserError
 from arena.keys import load_or_create
 from arena.ladder.entry import open_ladders
@@ -24,13 +23,10 @@ from arena.settings import Settings
 from arena.storage.db import Database
 from arena.supervisor import Service, Supervisor, only_one, python, wait_for
 
-log = logging.getLogger(__name__)
-
 START_TIMEOUT_S = 30.0
 SOCKET_PATH_MAX = 100
 """The kernel takes 107 bytes; what a client adds must fit too."""
 
-DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Where everything is kept; ./arena-data by default.")]
 Config = Annotated[Path | None, typer.Option("--config", help="Settings; ./arena.toml by default if it exists.")]
 RedisUrl = Annotated[str | None, typer.Option("--redis-url", help="A running Redis or Valkey instead of our own.")]
 
@@ -46,7 +42,7 @@ def up(
     workers: Annotated[int | None, typer.Option("--workers", help="Worker processes; one a core by default.")] = None,
 ) -> None:
     """Runs an arena on this machine: server, workers, house bots, pages. Ctrl-C ends all of it."""
-    logs.configure(logging.WARNING)
+    logs.configure(level="WARNING")
     chosen = settings.load({"data_dir": data_dir, "redis_url": redis_url, "worker.processes": workers}, path=config)
     asyncio.run(_run(chosen))
 
@@ -54,13 +50,19 @@ def up(
 async def _run(chosen: Settings) -> None:
     stop = asyncio.Event()
     async with running(chosen, stop) as arena:
-        console.print(f"The arena runs. Watch it at [bold]http://{chosen.web.listen}/[/bold]")
-        console.print(f"Bots connect to {chosen.gateway.listen}; get a token with `arena register NAME BOT`.")
-        console.print(f"Data and logs are in {chosen.data_dir}. Ctrl-C ends it.")
+        announce(chosen)
         await stop.wait()
         console.print("Ending: what is being played is finished or played again next time.")
-        second = asyncio.get_running_loop()
-        second.add_signal_handler(signal.SIGINT, arena.kill)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, arena.kill)
+
+
+def announce(chosen: Settings) -> None:
+    """Says where things are."""
+    console.print(f"The arena runs. Watch it at [bold]http://{chosen.web.listen}/[/bold]", highlight=False)
+    console.print(
+        f"Bots connect to {chosen.gateway.listen}; `arena register OWNER BOT` makes a token.", highlight=False
+    )
+    console.print(f"Data and logs are in {chosen.data_dir}. Ctrl-C ends it.", highlight=False)
 
 
 @contextlib.asynccontextmanager
@@ -98,7 +100,7 @@ async def _start(supervisor: Supervisor, chosen: Settings, stop: asyncio.Event) 
         await _ready(supervisor, "valkey", f"unix:{socket}", stop)
         redis_url = f"unix://{socket}"
     relay = chosen.gateway.relay_listen
-    if relay.startswith("unix:") and len(str(Path(relay.removeprefix("unix:")).absolute())) > SOCKET_PATH_MAX:
+    if relay.startswith("unix:"):
         relay = f"unix:{sockets / 'relay.sock'}"
     chosen = replace(chosen, redis_url=redis_url, gateway=replace(chosen.gateway, relay_listen=relay))
     environment = settings.environment(chosen)

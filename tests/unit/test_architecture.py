@@ -24,7 +24,6 @@ IMPURE = {
     "time",
     "threading",
     "subprocess",
-    "random",
     "secrets",
     "os",
     "redis",

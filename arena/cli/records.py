@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import shlex
+import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import engines
-from arena.cli.common import JsonFlag, console, print_json
+from arena.cli.common import JsonFlag, console, print_json, programs_of
 from arena.errors import UserError
+from arena.host.rerun import Difference
+from arena.host.rerun import rerun as play_again
 from arena.match.record import DamagedRecord, ParsedRecord, parse_record
 from arena.match.referee import ChanceDrawn, Event, JointPlayed
 from arena.match.replay import Verified
@@ -21,6 +26,7 @@ RecordFile = Annotated[Path, typer.Argument(metavar="FILE", help="A record: a .j
 def add_to(app: typer.Typer) -> None:
     app.command()(verify)
     app.command()(replay)
+    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(rerun)
 
 
 def read(file: Path) -> ParsedRecord:
@@ -100,6 +106,55 @@ def replay(
         return
     for line in transcript(verified, seat, boards=boards):
         console.print(line, highlight=False, markup=False)
+
+
+def rerun(
+    file: RecordFile,
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The bot's program.")],
+    seat: Annotated[int, typer.Option("--seat", help="Whose requests it gets.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Gives a recorded match's requests to a bot and shows the first move that differs. Exits 1 if one does."""
+    record = _good(file)
+    players = record.header["players"]
+    if not 0 <= seat < players:
+        raise UserError(f"--seat is 0 to {players - 1}")
+    with tempfile.TemporaryDirectory(prefix="arena-logs-") as folder:
+        program = programs_of([shlex.join(command) if len(command) > 1 else command[0]], Path(folder))[0]
+        outcome = asyncio.run(play_again(record, seat, program))
+    difference = outcome.difference
+    game = engines.get(record.header["game"])
+    if as_json:
+        print_json({"same": outcome.same, "difference": None if difference is None else _difference(game, difference)})
+    elif difference is None:
+        console.print(f"{program.name} answered all {outcome.same} requests as recorded")
+    else:
+        said = _difference(game, difference)
+        console.print(difference.request.state.render(seat), highlight=False, markup=False)
+        console.print(f"event {said['seq']}: recorded {said['recorded']}, now {said['now']}", highlight=False)
+        console.print(f"{outcome.same} answers before it agreed")
+    if difference is not None:
+        raise typer.Exit(1)
+
+
+def _good(file: Path) -> ParsedRecord:
+    try:
+        record = read(file)
+        verify_record(record)
+    except DamagedRecord as error:
+        raise UserError(f"{file}: {error}") from None
+    return record
+
+
+def _difference(game: engines.Game, difference: Difference) -> dict[str, Any]:
+    now = difference.now
+    recorded = difference.recorded.action
+    return {
+        "seq": difference.seq,
+        "decision": difference.request.decision_id,
+        "recorded": None if recorded is None else game.text(recorded),
+        "now": game.text(now.action) if now.action is not None else f"{now.fault} {now.detail}".strip(),
+    }
 
 
 def transcript(verified: Verified, seat: int | None, *, boards: bool) -> list[str]:

@@ -44,13 +44,13 @@ class Finished:
     duration_ms: int
 
 
-async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int]) -> Finished:
+async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey) -> Finished:
     """Plays ``spec`` with ``seats`` in seat order. Raises Voided, having told every seat.
 
     Of a result the seats are told by the caller, once it is safe.
     """
     try:
-        return await _play(spec, seats, key, bot_seeds)
+        return await _play(spec, seats, key)
     except BaseException as error:
         for seat in seats:
             seat.void()
@@ -62,12 +62,12 @@ async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, 
         raise
 
 
-async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, bot_seeds: Sequence[int]) -> Finished:
+async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey) -> Finished:
     deal = spec.deal
     referee = Referee(spec, ChanceStream(deal.seed(spec.match_id, spec.attempt, spec.set_id)).pick)
     receipt = commitment_receipt(key, spec.match_id, deal.commitment)
     for number, seat in enumerate(seats):
-        seat.start(spec, number, receipt, bot_seeds[number])
+        seat.start(spec, number, receipt)
     began, decisions = time.monotonic(), 0
     step = referee.start()
     while step.outcome is None:

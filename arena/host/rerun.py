@@ -51,7 +51,7 @@ async def rerun(record: ParsedRecord, seat: int, program: Program) -> Rerun:
                     if await port.offer(offer, READY_TIMEOUT_S) is None:
                         raise UserError(f"{program.name} did not answer the offer with Ready within 10 s")
                     playing = SessionSeat(port, offer.offer_id)
-                    playing.start(referee.spec, seat, bytes.fromhex(record.header["receipt"]), bot_seed=0)
+                    playing.start(referee.spec, seat, bytes.fromhex(record.header["receipt"]))
                 playing.observe(step.events)
                 request = next((asked for asked in step.requests if asked.seat == seat), None)
                 if request is None or replies[seat].action is None:

@@ -17,7 +17,7 @@ from botarena.v1 import play_pb2 as pb
 class Seat(Protocol):
     """One seat of one match."""
 
-    def start(self, spec: Spec, seat: int, receipt: bytes, bot_seed: int) -> None:
+    def start(self, spec: Spec, seat: int, receipt: bytes) -> None:
         """The match begins."""
 
     def observe(self, events: Sequence[Event]) -> None:
@@ -41,9 +41,9 @@ class SessionSeat:
         self._offer_id = offer_id
         self._wire: SeatWire | None = None
 
-    def start(self, spec: Spec, seat: int, receipt: bytes, bot_seed: int) -> None:
+    def start(self, spec: Spec, seat: int, receipt: bytes) -> None:
         self._wire = SeatWire(spec, seat, game_id=f"g_{secrets.token_hex(8)}", wants=self._port.wants)
-        self._port.start(self._wire.started(receipt, bot_seed, self._offer_id))
+        self._port.start(self._wire.started(receipt, self._offer_id))
 
     def observe(self, events: Sequence[Event]) -> None:
         seen = self._started.observed(events)
@@ -84,7 +84,7 @@ class ScriptedSeat:
         self.outcome: Outcome | None = None
         self.voided = False
 
-    def start(self, spec: Spec, seat: int, receipt: bytes, bot_seed: int) -> None:
+    def start(self, spec: Spec, seat: int, receipt: bytes) -> None:
         pass
 
     def observe(self, events: Sequence[Event]) -> None:

@@ -101,7 +101,7 @@ async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519Priv
                 nonces = await _ready(offer, opened)
             spec = _spec(job, deal, nonces)
             seats = [SessionSeat(opened[position], offer.offer_id) for position in deal.game.order]
-            finished = await play_match(spec, seats, key, _bot_seeds(job, deal.game))
+            finished = await play_match(spec, seats, key)
             reveal = job.deal_mode == "own" or number == len(deals) - 1
             await _settle(deal.game, finished, seats, journal, reveal=reveal)
             await ports.close_game()
@@ -179,17 +179,18 @@ def _spec(job: SetJob, dealt: GameDeal, nonces: Mapping[int, bytes]) -> Spec:
         time_control=job.time_control,
         deal=deal,
         rated=job.rated,
+        bot_seeds=_bot_seeds(job, game),
     )
 
 
-def _bot_seeds(job: SetJob, game: GameJob) -> list[int]:
+def _bot_seeds(job: SetJob, game: GameJob) -> tuple[int, ...]:
     """Seeds for the bots' own randomness by seat; unrelated to the deal, and repeatable where the set has a seed."""
     if job.seed is None:
-        return [secrets.randbits(63) for _ in game.order]
-    return [
+        return tuple(secrets.randbits(63) for _ in game.order)
+    return tuple(
         int.from_bytes(hashlib.sha256(f"bot {job.seed} {game.match_id} {position}".encode()).digest()[:8], "big") >> 1
         for position in game.order
-    ]
+    )
 
 
 def _count(finished: Finished) -> None:

@@ -60,7 +60,7 @@ class SeatWire:
         self._history: list[pb.ObservedEvent] = []
         self._seq = 0
 
-    def started(self, receipt: bytes, bot_seed: int, offer_id: str) -> pb.MatchStarted:
+    def started(self, receipt: bytes, offer_id: str) -> pb.MatchStarted:
         """The opening message."""
         spec = self._spec
         return pb.MatchStarted(
@@ -76,7 +76,7 @@ class SeatWire:
             offer_id=offer_id,
             commitment=spec.deal.commitment,
             receipt=receipt,
-            bot_seed=bot_seed,
+            bot_seed=spec.bot_seeds[self.seat],
             game_index=spec.game_index,
         )
 

@@ -55,7 +55,10 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """Everything needed to play a match. ``seats`` in seat order; ``game_index`` counts the games of the set from 0."""
+    """Everything needed to play a match. ``seats`` in seat order; ``game_index`` counts the games of the set from 0.
+
+    ``bot_seeds``: by seat, for the bots' own randomness; unrelated to the deal, and on record so that a rerun can repeat.
+    """
 
     match_id: str
     set_id: str
@@ -67,6 +70,7 @@ class Spec:
     time_control: TimeControl
     deal: Deal
     rated: bool
+    bot_seeds: tuple[int, ...]
 
     def new_state(self) -> engines.State:
         """The first state. Raises engines.GameError if game, players or config do not exist here."""
@@ -86,6 +90,7 @@ class Spec:
             "seats": [seat.to_json() for seat in self.seats],
             "time_control": self.time_control.to_json(),
             "deal": self.deal.to_json(),
+            "bot_seeds": list(self.bot_seeds),
         }
 
     @classmethod
@@ -102,4 +107,5 @@ class Spec:
             time_control=TimeControl(**doc["time_control"]),
             deal=Deal.from_json(doc["deal"], secret),
             rated=doc["rated"],
+            bot_seeds=tuple(doc["bot_seeds"]),
         )

@@ -44,6 +44,7 @@ def spec(
         time_control=time_control or TimeControl(),
         deal=deal,
         rated=True,
+        bot_seeds=(7,) * players,
     )
 
 
@@ -55,5 +56,5 @@ def uniform(seed: int) -> Decide:
 
 def play(match: Spec, *decide: Decide) -> tuple[Finished, list[ScriptedSeat]]:
     seats = [ScriptedSeat(function) for function in decide]
-    finished = asyncio.run(play_match(match, seats, KEY, [0] * len(seats)))
+    finished = asyncio.run(play_match(match, seats, KEY))
     return finished, seats

@@ -20,7 +20,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from engines.game import BadConfig, Config, Game, GameError, IllegalAction, MalformedAction, State, View
-from engines.playout import Step, advance, choose, events, random_playout, random_step
+from engines.playout import Step, advance, choose, events, random_step
 
 
 class Violation(AssertionError):
@@ -55,7 +55,22 @@ class Case:
         """The steps of each random game."""
         rng = self.rng("games")
         for _ in range(self.playouts):
-            yield random_playout(self.game, self.players, rng, **self.config)[1]
+            yield self.play_out(self.new_state(), rng)[1]
+
+    def play_out(self, state: State, rng: Random) -> tuple[State, list[Step]]:
+        """A random game that goes on from ``state``: its end, and the steps to it. Raises Violation beyond max_events."""
+        bound, played = self.game.max_events(self.players, state.config), 0
+        steps: list[Step] = []
+        while not state.is_terminal:
+            try:
+                step = random_step(state, rng)
+                state = advance(state, step)
+            except (ValueError, LookupError) as error:
+                raise Violation(f"a state must take what it offers: {error}\n{state.render(None)}") from error
+            steps.append(step)
+            played += events(step)
+            require(played <= bound, f"a game must end within max_events, which is {bound}")
+        return state, steps
 
     def positions(self, every: int = 1) -> Iterator[tuple[State, Step | None]]:
         """Each position of each random game with the step that follows, the end (None) included; or a sample of them.
@@ -194,11 +209,9 @@ def _check_result(case: Case, state: State) -> None:
 
 
 def check_bound(case: Case) -> None:
-    """Games end within max_events."""
-    bound = case.game.max_events(case.players, case.new_state().config)
+    """Games end, within max_events."""
     for steps in case.games():
-        played = sum(map(events, steps))
-        require(played <= bound, f"a game took {played} events, more than max_events {bound}")
+        require(bool(steps), "a game must begin before it ends")
 
 
 # --- determinism
@@ -375,16 +388,11 @@ def check_resampling(case: Case) -> None:
 def check_worlds_play(case: Case) -> None:
     """Every world drawn for a seat can be played to the end, with the bound and the invariants kept."""
     rng = case.rng("worlds")
-    bound = case.game.max_events(case.players, case.new_state().config)
     for state, _ in case.positions(every=20):
         for seat in range(case.players):
-            world, played = state.resample(seat, rng), 0
-            while not world.is_terminal:
-                step = random_step(world, rng)
-                world, played = advance(world, step), played + events(step)
-                require(played <= bound, "a drawn world must end within max_events")
-            case.game.check_invariants(world)
-            require(len(world.scores()) == case.players, "a drawn world must end with scores")
+            end, _ = case.play_out(state.resample(seat, rng), rng)
+            case.game.check_invariants(end)
+            _check_result(case, end)
 
 
 def _knowledge(state: State, observer: int | None) -> dict[str, object]:
@@ -415,8 +423,8 @@ Check: TypeAlias = Callable[[Case], None]
 CHECKS: Final[tuple[Check, ...]] = (
     check_ids,
     check_config,
-    check_positions,
     check_bound,
+    check_positions,
     check_replay,
     check_immutable,
     check_json,

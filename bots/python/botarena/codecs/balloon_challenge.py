@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from botarena.games.balloon_challenge.v1 import balloon_challenge_pb2 as pb
@@ -30,11 +31,17 @@ def encode_view(view: Any) -> pb.View:
         view.rows, view.out, view.hand_sizes, view.chips, view.totals, strict=True
     ):
         add(row=row, out=out, hand_size=hand_size, chips=chips, total=total)
-    for scored in view.past:
-        add_result = msg.past.add(size=scored.size).seats.add
-        for hand, chips, points in zip(scored.hands, scored.chips, scored.points, strict=True):
-            add_result(hand=hand, chips=chips, points=points)
+    if view.past:
+        msg.past.extend(map(_past, view.past))
     return msg
+
+
+@lru_cache(maxsize=1024)
+def _past(scored: Any) -> pb.PastRound:
+    """The message of a scored round, which comes again with every view of the rounds after it. Not to be changed."""
+    rows = zip(scored.hands, scored.chips, scored.points, strict=True)
+    seats = [pb.SeatResult(hand=hand, chips=chips, points=points) for hand, chips, points in rows]
+    return pb.PastRound(size=scored.size, seats=seats)
 
 
 def view_to_json(msg: pb.View) -> dict[str, Any]:

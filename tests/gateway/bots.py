@@ -21,7 +21,9 @@ class BareBot:
         self.events: asyncio.Queue[pb.ArenaEvent] = asyncio.Queue()
         self.error: grpc.aio.AioRpcError | None = None
         self.welcome: pb.Welcome | None = None
+        self.frames = 0
         self._pong = pong
+        self._writing = asyncio.Lock()
         self._channel = grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
         metadata = [("authorization", f"Bearer {token}")] if token else []
         self.call = self._channel.stream_stream(METHOD)(metadata=metadata)
@@ -29,7 +31,12 @@ class BareBot:
 
     async def write(self, *events: pb.BotEvent) -> None:
         """Send one frame."""
-        await self.call.write(pb.PlayRequest(events=events).SerializeToString())
+        await self.send(pb.PlayRequest(events=events).SerializeToString())
+
+    async def send(self, data: bytes) -> None:
+        """Send bytes as a frame. grpc.aio takes one write at a time, and the pump writes too."""
+        async with self._writing:
+            await self.call.write(data)
 
     async def act(self, game_id: str, decision_id: int, action_id: int = 0) -> None:
         """Answer a decision."""
@@ -55,6 +62,7 @@ class BareBot:
     async def _read(self) -> None:
         try:
             while isinstance(data := await self.call.read(), bytes):
+                self.frames += 1
                 for event in pb.PlayResponse.FromString(data).events:
                     if event.WhichOneof("event") == "ping" and self._pong:
                         await self.write(pb.BotEvent(pong=pb.Pong(nonce=event.ping.nonce)))

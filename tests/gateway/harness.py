@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from itertools import count
 from types import TracebackType
 from typing import Any, Self
@@ -27,6 +27,18 @@ from botarena.v1 import play_pb2 as pb
 
 GAMES: Mapping[str, Iterable[int]] = {"balloon-challenge": range(2, 6), "pop": range(2, 3)}
 PATIENCE_S = 10.0
+
+
+async def until(
+    condition: Callable[[], object] | Callable[[], Awaitable[object]], patience_s: float = PATIENCE_S
+) -> None:
+    """Wait until ``condition()`` is true."""
+    async with asyncio.timeout(patience_s):
+        while True:
+            met = condition()
+            if await met if isinstance(met, Awaitable) else met:
+                return
+            await asyncio.sleep(0.005)
 
 
 class Seat:
@@ -137,12 +149,14 @@ class Arena:
 
     async def seat(self, bot: str, instance: str = "0") -> Seat:
         """The session of a bot, once it is connected."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                session = self.core.newest(self._bots[bot], instance)
-                if session is not None and session.connected:
-                    return self.seats.setdefault(session.id, Seat(self, session, self.worker))
-                await asyncio.sleep(0.005)
+        await until(lambda: self._connected(bot, instance))
+        session = self.core.newest(self._bots[bot], instance)
+        assert session is not None
+        return self.seats.setdefault(session.id, Seat(self, session, self.worker))
+
+    def _connected(self, bot: str, instance: str) -> bool:
+        session = self.core.newest(self._bots[bot], instance)
+        return session is not None and session.connected
 
     def take(self, event: rpb.GatewayEvent) -> None:
         """The worker's sink."""

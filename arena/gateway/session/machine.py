@@ -233,7 +233,8 @@ class Session:
 
     def _refuse_act(self, act: pb.Act, code: pb.ActResult.Code.ValueType, detail: str, now_us: int) -> None:
         self._tally.counts[f"act_{pb.ActResult.Code.Name(code).removeprefix('CODE_').lower()}"] += 1
-        if self._unasked(now_us):
+        # A bot that answers a hundred wrong things at once has no need of a hundred corrections.
+        if self._unasked(now_us) and len(self._outbox) < self._limits.queue_events // 2:
             self._push(pb.ActResult(game_id=act.game_id, decision_id=act.decision_id, code=code, detail=detail), now_us)
 
     def _on_ready(self, ready: pb.Ready, now_us: int) -> None:

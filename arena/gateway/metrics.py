@@ -1,0 +1,67 @@
+"""What a gateway counts, for Prometheus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from arena.gateway.core import GatewayCore
+from arena.gateway.session.model import LATENCY_BUCKETS_US
+
+_PREFIXES: Final = {
+    "act_": ("arena_gateway_acts_refused", "Answers that did not count, by what was wrong.", "code"),
+    "refused_": ("arena_gateway_streams_failed", "Streams of bots that were refused or ended, by reason.", "reason"),
+}
+_PLAIN: Final = {
+    "decisions": ("arena_gateway_decisions", "Decisions asked of bots."),
+    "expired": ("arena_gateway_expired", "Decisions without an answer in time."),
+    "strikes": ("arena_gateway_strikes", "Strikes for floods and garbage."),
+    "replaced": ("arena_gateway_replaced", "Streams replaced by a newer one of the same instance."),
+    "compacted": ("arena_gateway_compacted", "Queues of slow readers replaced by the fresh state."),
+    "voided": ("arena_gateway_voided", "Games voided because their worker stayed away."),
+}
+
+
+class GatewayCollector(Collector):
+    """Reads a core's counts when scraped, from whatever thread."""
+
+    def __init__(self, core: GatewayCore) -> None:
+        self._core = core
+
+    def collect(self) -> Iterator[Metric]:
+        """As prometheus_client wants it."""
+        core = self._core
+        counts = dict(core.tally.counts)
+        sessions = core.sessions
+        connected = [session for session in sessions if session.connected]
+        yield GaugeMetricFamily("arena_gateway_sessions", "Bot processes connected.", len(connected))
+        yield GaugeMetricFamily("arena_gateway_games", "Seats of running games.", sum(s.games for s in sessions))
+        yield GaugeMetricFamily("arena_gateway_credit", "Matches that the bots take.", sum(s.credit for s in connected))
+        late = CounterMetricFamily("arena_gateway_loop_late_seconds", "Time by which the event loop ran late.")
+        late.add_metric([], core.clock.late_us / 1e6)
+        yield late
+        for key, (name, text) in _PLAIN.items():
+            yield CounterMetricFamily(name, text, counts.get(key, 0))
+        for prefix, (name, text, label) in _PREFIXES.items():
+            family = CounterMetricFamily(name, text, labels=[label])
+            for key, value in sorted(counts.items()):
+                if key.startswith(prefix):
+                    family.add_metric([key.removeprefix(prefix)], value)
+            yield family
+        yield self._latency()
+
+    def _latency(self) -> HistogramMetricFamily:
+        tally = self._core.tally
+        buckets, total = [], 0
+        for bound, number in zip((*LATENCY_BUCKETS_US, None), list(tally.latency_counts), strict=True):
+            total += number
+            buckets.append(("+Inf" if bound is None else str(bound / 1e6), total))
+        return HistogramMetricFamily(
+            "arena_gateway_answer_seconds",
+            "From the write of a request to the arrival of its answer.",
+            buckets=buckets,
+            sum_value=tally.latency_sum_us / 1e6,
+        )

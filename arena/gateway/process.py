@@ -1,0 +1,130 @@
+"""The gateway as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import signal
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from prometheus_client import REGISTRY
+
+from arena import metrics
+from arena.errors import Unavailable
+from arena.gateway.catalogue import installed_games
+from arena.gateway.core import GatewayCore
+from arena.gateway.metrics import GatewayCollector
+from arena.gateway.registry import RegistryPublisher, SessionRegistry, connect_redis
+from arena.gateway.relay import start_relay_server
+from arena.gateway.server import AddServices, Admission, start_play_server
+from arena.gateway.session import SessionLimits
+from arena.gateway.tokens import StoredTokens
+from arena.keys import load_or_create
+from arena.settings import Settings
+from arena.storage.db import Database
+
+log = logging.getLogger(__name__)
+
+REVOKED_POLL_S = 2.0
+DRAIN_WITHIN_MS = 5_000
+
+
+def session_limits(settings: Settings) -> SessionLimits:
+    """The limits of a session as they are set."""
+    limits = settings.limits
+    return SessionLimits(
+        frame_bytes=limits.frame_bytes,
+        max_credit=limits.credit,
+        messages_per_s=limits.messages_per_s,
+        message_burst=limits.message_burst,
+    )
+
+
+async def serve(
+    settings: Settings,
+    *,
+    services: Iterable[AddServices] = (),
+    started: Callable[[str], None] | None = None,
+) -> None:
+    """Serve bots and workers until SIGTERM or SIGINT, then send the bots away and end.
+
+    ``services`` add themselves to the bots' server, ``started`` is called with its address. Raises UserError if an
+    address cannot be had.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    core = GatewayCore(
+        f"gateway-{secrets.token_hex(4)}",
+        games=installed_games(),
+        limits=session_limits(settings),
+        arena_key=load_or_create(settings.data_dir).public_key().public_bytes_raw(),
+    )
+    tokens = StoredTokens(Database(settings.database_url))
+    core.start()
+    relay = await start_relay_server(core, _fresh(settings.gateway.relay_listen))
+    admission = Admission(
+        hello_s=settings.limits.hello_ms / 1000, streams_per_address=settings.limits.connections_per_address
+    )
+    play = await start_play_server(
+        core, tokens, _fresh(settings.gateway.listen), admission=admission, services=services
+    )
+    collector = GatewayCollector(core)
+    REGISTRY.register(collector)
+    metrics.serve(settings.gateway.metrics_listen)
+    tasks = [asyncio.create_task(_cut_revoked(core, tokens))]
+    publisher = None
+    if settings.redis_url:
+        redis = connect_redis(settings.redis_url)
+        publisher = RegistryPublisher(core, SessionRegistry(redis), relay.address)
+        tasks.append(asyncio.create_task(publisher.run()))
+    log.info("%s serves bots at %s and workers at %s", core.name, play.address, relay.address)
+    if started is not None:
+        started(play.address)
+    await stop.wait()
+    log.info("%s sends %d bots away", core.name, len(core.sessions))
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await play.stop(reconnect_within_ms=DRAIN_WITHIN_MS)
+    if publisher is not None:
+        await publisher.close()
+        await redis.aclose()
+    await relay.stop()
+    core.close()
+    REGISTRY.unregister(collector)
+
+
+def run(settings: Settings, *, services: Iterable[AddServices] = ()) -> None:
+    """:func:`serve` on a fast event loop where there is one."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(serve(settings, services=services))
+
+
+async def _cut_revoked(core: GatewayCore, tokens: StoredTokens) -> None:
+    while True:
+        await asyncio.sleep(REVOKED_POLL_S)
+        try:
+            core.revoke(await tokens.revoked(core.principals))
+        except Unavailable as error:
+            log.warning("revoked tokens are not known: %s", error)
+
+
+def _fresh(address: str) -> str:
+    """The address, with the folder of a unix socket there and what a killed process left in its place gone."""
+    if address.startswith("unix:"):
+        path = Path(address.removeprefix("unix:"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+    return address
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop  # noqa: PLC0415 (absent on some platforms)
+    except ImportError:
+        return None
+    return uvloop.new_event_loop

@@ -1,0 +1,278 @@
+"""Which session is where: in Redis, as leases that the gateways renew.
+
+The registry is a switchboard. It may lose everything: within seconds the gateways have filled it again, and no match
+that runs depends on it. A session of a bot's instance that connects elsewhere takes its entry over; the gateway that
+had it learns so when it renews.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+from arena.errors import Unavailable
+from arena.gateway.core import GatewayCore
+from arena.gateway.session import Session
+
+log = logging.getLogger(__name__)
+
+LEASE_MS: Final = 15_000
+RENEW_S: Final = 5.0
+GATHER_S: Final = 0.02
+"""Changes of this time go out together."""
+BATCH: Final = 500
+PREFIX: Final = "arena:session:"
+INDEX: Final = "arena:sessions"
+CHANNEL: Final = "arena:sessions:changed"
+
+_RENEW: Final = """
+local time = redis.call('TIME')
+local until_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1]
+local lost = {}
+for i = 2, #KEYS do
+  local session, newly, entry = ARGV[3 * i - 4], ARGV[3 * i - 3], ARGV[3 * i - 2]
+  local held = redis.call('GET', KEYS[i])
+  if held and newly == '0' and cjson.decode(held).session ~= session then
+    lost[#lost + 1] = session
+  else
+    redis.call('SET', KEYS[i], entry, 'PX', ARGV[1])
+    redis.call('ZADD', KEYS[1], until_ms, KEYS[i])
+  end
+end
+return lost
+"""
+_REMOVE: Final = """
+for i = 2, #KEYS do
+  local held = redis.call('GET', KEYS[i])
+  if held and cjson.decode(held).session == ARGV[i - 1] then
+    redis.call('DEL', KEYS[i])
+    redis.call('ZREM', KEYS[1], KEYS[i])
+  end
+end
+"""
+_ONLINE: Final = """
+local time = redis.call('TIME')
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. (time[1] * 1000 + math.floor(time[2] / 1000)))
+return redis.call('ZRANGE', KEYS[1], 0, -1)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineSession:
+    """A connected bot process. ``relay`` is where a worker dials its gateway; empty ``games``: it plays every game.
+
+    ``resumes`` is the session that it says it had before; ``running`` how many games it had when last renewed.
+    """
+
+    bot_id: int
+    instance: str
+    session: str
+    gateway: str
+    relay: str
+    version_id: int
+    bot: str
+    version: str
+    owner: str
+    credit: int
+    running: int
+    games: Mapping[str, tuple[int, ...]]
+    resumes: str = ""
+
+    def plays(self, game: str, players: int) -> bool:
+        """Whether the bot takes this game with so many players."""
+        if not self.games:
+            return True
+        numbers = self.games.get(game)
+        return numbers is not None and (not numbers or players in numbers)
+
+    @property
+    def key(self) -> str:
+        """Its key in Redis."""
+        return _key(self.bot_id, self.instance)
+
+
+def connect_redis(url: str) -> Redis:
+    """A client for ``redis://``, ``unix://`` or Celery's ``redis+socket://``, which fails fast: callers retry."""
+    return Redis.from_url(
+        url.replace("redis+socket://", "unix://", 1),
+        decode_responses=True,
+        socket_timeout=2.0,
+        socket_connect_timeout=2.0,
+        retry=Retry(NoBackoff(), 1),
+    )
+
+
+class SessionRegistry:
+    """The registry as everybody reads it, and as a gateway writes it. All methods raise Unavailable without Redis."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._renew = redis.register_script(_RENEW)
+        self._remove = redis.register_script(_REMOVE)
+        self._online = redis.register_script(_ONLINE)
+
+    async def list_online(self) -> list[OnlineSession]:
+        """All sessions that are connected, in the order of their keys."""
+        try:
+            keys = sorted(await self._online(keys=[INDEX]))
+            return [_parse(text) for text in await self._redis.mget(keys) if text] if keys else []
+        except RedisError as error:
+            raise _unavailable(error) from None
+
+    async def find(self, bot_id: int, instance: str) -> OnlineSession | None:
+        """Where this instance of a bot is connected now."""
+        try:
+            text = await self._redis.get(_key(bot_id, instance))
+        except RedisError as error:
+            raise _unavailable(error) from None
+        return _parse(text) if text else None
+
+    async def changes(self) -> AsyncIterator[OnlineSession]:
+        """Sessions as they connect or change. Only hints: what is missed here is in :meth:`list_online`."""
+        try:
+            async with self._redis.pubsub(ignore_subscribe_messages=True) as pubsub:
+                await pubsub.subscribe(CHANNEL)
+                while True:
+                    message = await pubsub.get_message(timeout=1.0)
+                    if message is not None:
+                        yield _parse(message["data"])
+        except RedisError as error:
+            raise _unavailable(error) from None
+
+    async def renew(self, held: Iterable[OnlineSession], new: Iterable[OnlineSession]) -> list[str]:
+        """Renew the leases of sessions and enter new ones.
+
+        Returns the held sessions that were replaced by a connection to another gateway. New ones are announced.
+        """
+        entries = [(session, "0") for session in held] + [(session, "1") for session in new]
+        lost: list[str] = []
+        try:
+            for i in range(0, len(entries), BATCH):
+                batch = entries[i : i + BATCH]
+                args: list[str | int] = [LEASE_MS]
+                for session, newly in batch:
+                    args += [session.session, newly, json.dumps(asdict(session))]
+                lost += await self._renew(keys=[INDEX, *(session.key for session, _ in batch)], args=args)
+                for session, newly in batch:
+                    if newly == "1":
+                        await self._redis.publish(CHANNEL, json.dumps(asdict(session)))
+        except RedisError as error:
+            raise _unavailable(error) from None
+        return lost
+
+    async def remove(self, gone: Iterable[tuple[int, str, str]]) -> None:
+        """Take out (bot id, instance, session) unless another session has the entry."""
+        gone = list(gone)
+        if not gone:
+            return
+        try:
+            keys = [INDEX, *(_key(bot_id, instance) for bot_id, instance, _ in gone)]
+            await self._remove(keys=keys, args=[session for _, _, session in gone])
+        except RedisError as error:
+            raise _unavailable(error) from None
+
+
+class RegistryPublisher:
+    """Keeps the registry told of the sessions of a core. Redis may be away; matches go on."""
+
+    def __init__(self, core: GatewayCore, registry: SessionRegistry, relay_address: str) -> None:
+        self._core = core
+        self._registry = registry
+        self._relay_address = relay_address
+        self._entered: dict[str, tuple[int, str, str]] = {}
+        self._new: set[str] = set()
+        self._wakeup = asyncio.Event()
+        self.up = True
+        """Whether Redis answered the last time."""
+        core.on_change = self._changed
+
+    async def run(self) -> None:
+        """Renew in time and enter changes at once, until cancelled."""
+        while True:
+            renew_all = True
+            try:
+                async with asyncio.timeout(RENEW_S):
+                    await self._wakeup.wait()
+                await asyncio.sleep(GATHER_S)
+                renew_all = not self.up
+            except TimeoutError:
+                pass
+            self._wakeup.clear()
+            await self._publish(renew_all=renew_all)
+
+    async def close(self) -> None:
+        """Take all sessions out."""
+        try:
+            await self._registry.remove(self._entered.values())
+        except Unavailable:
+            log.info("registry not reached at the end; its leases lapse")
+
+    def _changed(self, session: Session) -> None:
+        self._new.add(session.id)
+        self._wakeup.set()
+
+    async def _publish(self, *, renew_all: bool) -> None:
+        connected = {session.id: session for session in self._core.sessions if session.connected}
+        new, self._new = self._new, set()
+        fresh = [self._entry(connected[session_id]) for session_id in new if session_id in connected]
+        held = [self._entry(s) for s in connected.values() if s.id not in new] if renew_all else []
+        gone = {session_id: key for session_id, key in self._entered.items() if session_id not in connected}
+        try:
+            lost = await self._registry.renew(held, fresh)
+            await self._registry.remove(gone.values())
+        except Unavailable as error:
+            self._new |= new
+            if self.up:
+                log.warning("%s; bots play on, and are entered again once it is back", error)
+            self.up = False
+            return
+        if not self.up:
+            log.info("registry is back")
+        self.up = True
+        for session_id in gone:
+            del self._entered[session_id]
+        for entry in (*held, *fresh):
+            self._entered[entry.session] = (entry.bot_id, entry.instance, entry.session)
+        for session_id in lost:
+            self._core.replace(session_id)
+
+    def _entry(self, session: Session) -> OnlineSession:
+        identity, hello = session.identity, session.hello
+        return OnlineSession(
+            bot_id=identity.bot_id,
+            instance=session.instance,
+            session=session.id,
+            gateway=self._core.name,
+            relay=self._relay_address,
+            version_id=identity.version_id,
+            bot=identity.bot,
+            version=identity.version,
+            owner=identity.owner,
+            credit=0 if session.draining else session.credit,
+            running=session.games,
+            games={support.game: tuple(support.players) for support in hello.games},
+            resumes=hello.resume_session,
+        )
+
+
+def _key(bot_id: int, instance: str) -> str:
+    return f"{PREFIX}{bot_id}:{instance}"
+
+
+def _parse(text: str | bytes) -> OnlineSession:
+    data: dict[str, Any] = json.loads(text)
+    data["games"] = {game: tuple(players) for game, players in data["games"].items()}
+    return OnlineSession(**data)
+
+
+def _unavailable(error: Exception) -> Unavailable:
+    return Unavailable(f"Redis does not answer: {error}")

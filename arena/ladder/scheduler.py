@@ -106,14 +106,14 @@ class Scheduler:
             return Round(led=False)
         try:
             swept, waiting = self._sweep(self._leadership)
+            rung = self._ring_all(waiting)
+            self._publish_events()
             made = self._make_sets(self._leadership)
         except ArenaError:
             self._books.clear()
             raise
-        doorbells = [*waiting, *made]
-        unrung = sum(not self._rang(set_id) for set_id in doorbells)
-        self._publish_events()
-        return Round(True, len(made), len(swept), len(doorbells) - unrung, unrung)
+        rung += self._ring_all(made)
+        return Round(True, len(made), len(swept), rung, len(waiting) + len(made) - rung)
 
     def close(self) -> None:
         """Lets another scheduler lead at once."""
@@ -126,13 +126,15 @@ class Scheduler:
             keep_lead(connection, leadership)
             return sweep_claims(connection), sweep_queue(connection)
 
-    def _rang(self, set_id: str) -> bool:
-        try:
-            self._ring(set_id)
-        except Unavailable as error:
-            log.warning("no doorbell for set %s: %s", set_id, error)  # the sweeper rings again
-            return False
-        return True
+    def _ring_all(self, set_ids: Sequence[str]) -> int:
+        """Rings for sets; returns for how many it could. The sweeper rings again for the others."""
+        for rung, set_id in enumerate(set_ids):
+            try:
+                self._ring(set_id)
+            except Unavailable as error:
+                log.warning("%d doorbells did not ring: %s", len(set_ids) - rung, error)
+                return rung
+        return len(set_ids)
 
     def _publish_events(self) -> None:
         with self._database.read() as connection:

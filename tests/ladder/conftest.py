@@ -1,0 +1,3 @@
+from tests.storage.support import database, migrated, postgresql, world
+
+__all__ = ["database", "migrated", "postgresql", "world"]

@@ -1,0 +1,126 @@
+"""Connections, transactions, migrations."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import insert, select, text, update
+
+from arena.errors import ArenaError, Unavailable, UserError
+from arena.storage.db import Database, insert_unless_there
+from arena.storage.tables import leader, metadata, now_ms
+
+
+def test_migrations_make_exactly_the_tables(database: Database) -> None:
+    """Nobody changed tables.py without a migration, or the other way round."""
+    with database.read() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_an_older_arena_refuses_a_newer_schema(database: Database) -> None:
+    """A database that a later version has migrated is left alone, and the message says why."""
+    with database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(ArenaError, match="newer version of the arena"):
+        database.upgrade()
+
+
+def test_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
+    """Many upgrades at the same moment all succeed."""
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    failures: list[BaseException] = []
+
+    def upgrade() -> None:
+        database = Database(url)
+        try:
+            database.upgrade()
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            database.close()
+
+    threads = [threading.Thread(target=upgrade) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_the_databases_clock_is_in_milliseconds(database: Database) -> None:
+    """now_ms agrees with this machine's clock, in the same unit, and goes on within a transaction's life."""
+    with database.read() as connection:
+        assert abs(connection.execute(select(now_ms())).scalar_one() - time.time() * 1000) < 5_000
+
+
+def test_a_failed_block_leaves_no_trace(database: Database) -> None:
+    """What a write did before it raised is gone."""
+
+    def fail() -> None:
+        with database.write() as connection:
+            connection.execute(insert(leader).values(role="r", holder="h", epoch=1, lease_until=0))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with database.read() as connection:
+        assert connection.execute(select(leader)).all() == []
+
+
+def test_insert_unless_there(database: Database) -> None:
+    """It says whether it inserted, and leaves the older row as it is."""
+    with database.write() as connection:
+        assert insert_unless_there(connection, leader, role="r", holder="first", epoch=1, lease_until=0)
+        assert not insert_unless_there(connection, leader, role="r", holder="second", epoch=2, lease_until=0)
+        assert connection.execute(select(leader.c.holder)).scalar_one() == "first"
+
+
+def test_concurrent_increments_are_all_counted(database: Database) -> None:
+    """Read, think, write in one transaction under a row lock loses no update on either kind of database."""
+    with database.write() as connection:
+        connection.execute(insert(leader).values(role="r", holder="h", epoch=0, lease_until=0))
+
+    def count() -> None:
+        for _ in range(10):
+            with database.write() as connection:
+                before = connection.execute(select(leader.c.epoch).with_for_update()).scalar_one()
+                connection.execute(update(leader).values(epoch=before + 1))
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with database.read() as connection:
+        assert connection.execute(select(leader.c.epoch)).scalar_one() == 40
+
+
+def test_readers_go_on_while_somebody_writes(database: Database) -> None:
+    """A write that is not yet committed neither blocks a read nor shows in it."""
+    with database.write() as writing:
+        writing.execute(insert(leader).values(role="r", holder="h", epoch=1, lease_until=0))
+        with database.read() as reading:
+            assert reading.execute(select(leader)).all() == []
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "nonsense", "mongo://x/y"])
+def test_urls_that_cannot_work(url: str) -> None:
+    """A database that processes cannot share, or that is none, is a person's mistake with an explanation."""
+    with pytest.raises(UserError):
+        Database(url)
+
+
+def test_a_database_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
+    """The driver's error arrives as one that says: try again later."""
+    folder = tmp_path / "is-a-folder.db"
+    folder.mkdir()
+    database = Database(f"sqlite:///{folder}")
+    with pytest.raises(Unavailable) as caught, database.read():
+        pass
+    assert caught.value.retryable

@@ -92,15 +92,15 @@ async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519Priv
     """Plays all games of ``job``. Raises NotReady before the first event, Voided or Fenced after it."""
     deals = _deals(job)
     await journal.begin(deals)
-    offer = _offer(job, [deal.commitment for deal in deals])
+    offers = [_offer(job, deals) for _ in job.players]
     nonces: dict[int, bytes] = {}
     with metrics.SETS_RUNNING.track_inprogress():
         for number, deal in enumerate(deals):
             opened = [await ports.open(position) for position in range(len(job.players))]
             if number == 0 or job.deal_mode == "shared":
-                nonces = await _ready(offer, opened)
+                nonces = await _ready(offers, opened)
             spec = _spec(job, deal, nonces)
-            seats = [SessionSeat(opened[position], offer.offer_id) for position in deal.game.order]
+            seats = [SessionSeat(opened[position], offers[position].offer_id) for position in deal.game.order]
             finished = await play_match(spec, seats, key)
             reveal = job.deal_mode == "own" or number == len(deals) - 1
             await _settle(deal.game, finished, seats, journal, reveal=reveal)
@@ -120,12 +120,14 @@ async def _settle(game: GameJob, finished: Finished, seats: Sequence[Seat], jour
         seat.end(finished.outcome, finished.record, reveal=reveal)
 
 
-async def _ready(offer: pb.SetOffered, ports: list[Port]) -> dict[int, bytes]:
+async def _ready(offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict[int, bytes]:
     """The nonces by position. Raises NotReady after telling the bots that were ready."""
-    answers = await asyncio.gather(*(port.offer(offer, READY_TIMEOUT_S) for port in ports))
+    answers = await asyncio.gather(
+        *(port.offer(offer, READY_TIMEOUT_S) for port, offer in zip(ports, offers, strict=True))
+    )
     missing = tuple(position for position, nonce in enumerate(answers) if nonce is None)
     if missing:
-        for port in ports:
+        for port, offer in zip(ports, offers, strict=True):
             port.release_offer(offer.offer_id)
         raise NotReady(missing)
     return {position: nonce[:NONCE_BYTES] for position, nonce in enumerate(answers) if nonce is not None}
@@ -144,7 +146,8 @@ def _deals(job: SetJob) -> list[GameDeal]:
     return deals
 
 
-def _offer(job: SetJob, commitments: list[bytes]) -> pb.SetOffered:
+def _offer(job: SetJob, deals: Sequence[GameDeal]) -> pb.SetOffered:
+    """One position's offer; ids of their own tell a program nothing about who else sits at the table."""
     return pb.SetOffered(
         offer_id=f"o_{secrets.token_hex(8)}",
         game=job.game,
@@ -153,7 +156,7 @@ def _offer(job: SetJob, commitments: list[bytes]) -> pb.SetOffered:
         games=len(job.games),
         rated=job.rated,
         time_control=time_control_message(job.time_control),
-        commitments=commitments,
+        commitments=[deal.commitment for deal in deals],
     )
 
 

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Final, TypeAlias
 
+from engines.encoding import Encoding
+
 Json: TypeAlias = Any
 """A value that ``json.dumps`` takes: dict with str keys, list, str, int, bool or None. Never a float."""
 
@@ -242,6 +244,10 @@ class Game(ABC):
     @abstractmethod
     def max_events(self, players: int, config: Config) -> int:
         """An upper bound on decisions (a joint one counts each seat) plus chance events of one game."""
+
+    def encoding(self, players: int, config: Config) -> Encoding | None:
+        """How a view becomes numbers for a program that learns, ``config`` being complete; None: the game declares none."""
+        return None
 
     def check_invariants(self, state: State) -> None:
         """The game's own conservation laws, for the conformance kit. Raises AssertionError."""

@@ -28,9 +28,11 @@ from engines.balloon_challenge.data import (
     ROW_0,
 )
 from engines.balloon_challenge.determinize import guess
+from engines.balloon_challenge.encoding import encoding
 from engines.balloon_challenge.render import render
 from engines.balloon_challenge.summary import SUMMARY
 from engines.balloon_challenge.view import Cards, PastRound, View, past_from_json, view_from_json
+from engines.encoding import Encoding
 from engines.game import (
     Chance,
     Config,
@@ -461,6 +463,9 @@ class BalloonChallenge(Game):
     def max_events(self, players: int, config: Config) -> int:
         """The start player, all cards dealt, all of a hand played, and dropping out."""
         return 1 + sum(players * (2 * HAND_SIZE[round_] + 1) + ROW_0[players] for round_ in range(1, ROUNDS + 1))
+
+    def encoding(self, players: int, config: Config) -> Encoding:
+        return encoding(players)
 
     def check_invariants(self, state: BaseState) -> None:
         """50 cards, the chips of so many players, and rows that only who is in goes on with."""

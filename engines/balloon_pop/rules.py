@@ -32,9 +32,11 @@ from engines.balloon_pop.data import (
     Phase,
 )
 from engines.balloon_pop.determinize import state_of
+from engines.balloon_pop.encoding import encoding
 from engines.balloon_pop.render import render
 from engines.balloon_pop.summary import SUMMARY
 from engines.balloon_pop.view import View, view_from_json, view_of
+from engines.encoding import Encoding
 from engines.game import (
     SPECTATOR,
     Chance,
@@ -388,6 +390,9 @@ class BalloonPop(Game):
         """Who is first; then a seat's draws, card, choice and placement a round, and its pops of two cubes at least."""
         drawn = ROUNDS * GROUP_SIZE
         return 1 + players * (drawn + 3 * ROUNDS + drawn // SYMBOL_SET_SIZE)
+
+    def encoding(self, players: int, config: Config) -> Encoding:
+        return encoding(players)
 
     def check_invariants(self, state: BaseState) -> None:
         assert isinstance(state, State)

@@ -22,10 +22,12 @@ from engines.balloon_race.data import (
     SIZE,
 )
 from engines.balloon_race.doc import restore
+from engines.balloon_race.encoding import encoding
 from engines.balloon_race.position import OBSTACLE, ORDER
 from engines.balloon_race.rules import RaceState
 from engines.balloon_race.summary import SUMMARY
 from engines.balloon_race.view import RaceView
+from engines.encoding import Encoding
 from engines.game import Config, Game, GameError, Json, Option, State, View
 
 
@@ -82,6 +84,9 @@ class BalloonRace(Game):
             events += turns + turns * a_turn + moves
         drawn_and_put = 2 * (ROUNDS - 1)
         return events + drawn_and_put
+
+    def encoding(self, players: int, config: Config) -> Encoding:
+        return encoding(players)
 
     def check_invariants(self, state: State) -> None:
         assert isinstance(state, RaceState)

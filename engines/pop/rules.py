@@ -8,6 +8,7 @@ from itertools import combinations
 from random import Random
 from typing import Any, ClassVar, Final
 
+from engines.encoding import Encoding
 from engines.game import (
     Chance,
     Config,
@@ -22,6 +23,7 @@ from engines.game import (
 )
 from engines.pop import actions
 from engines.pop.data import CARDS, COLOUR, EXPLOSIONS, Cards, explosions
+from engines.pop.encoding import encoding
 from engines.pop.plan import CHIEF, CHOOSE, DEAL, DRAW, OVER, ROW, Plan, Step, plan_for
 from engines.pop.render import render
 from engines.pop.summary import SUMMARY
@@ -344,6 +346,9 @@ class Pop(Game):
         plan = plan_for(players, bool(config["two_player_variant"]), int(config["rounds"]))
         choices = sum(step.phase == CHOOSE for step in plan.script)
         return plan.rounds * (len(plan.script) - 1 - choices + choices * players)
+
+    def encoding(self, players: int, config: Config) -> Encoding:
+        return encoding(players, int(config["rounds"]))
 
     def check_invariants(self, state: State) -> None:
         """All 50 cards, 80 explosions, in one place each; nothing on the table touches; hands as the script says."""

@@ -9,13 +9,12 @@ import signal
 import subprocess
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, select, text, update
+from sqlalchemy import create_engine, delete, select, update
 from sqlalchemy.exc import OperationalError
 
 from arena.ladder.entry import enter, open_ladders
@@ -26,7 +25,7 @@ from arena.storage import accounts, sets
 from arena.storage.accounts import HOUSE_BOTS
 from arena.storage.db import Database
 from arena.storage.plans import Beginning, MatchResult, NewSeat, SetPlan
-from arena.storage.tables import game_set, ladder, worker
+from arena.storage.tables import game_set, ladder, metadata, worker
 from arena.storage.workers import WorkerLease, register_worker
 
 SPEC = LadderSpec("balloon-challenge-3p", "balloon-challenge", 3, {}, TimeControl())
@@ -34,7 +33,7 @@ SPEC = LadderSpec("balloon-challenge-3p", "balloon-challenge", 3, {}, TimeContro
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The URL of a PostgreSQL server of our own, with {} for the name of a database."""
+    """The URL of a PostgreSQL database of our own, with the newest schema."""
     initdb, postgres = shutil.which("initdb"), shutil.which("postgres")
     if not initdb or not postgres or not importlib.util.find_spec("psycopg"):
         message = "needs PostgreSQL (initdb and postgres on the PATH) and psycopg"
@@ -54,10 +53,9 @@ def postgresql() -> Iterator[str]:
         command = [postgres, "-D", data, *(part for option in options for part in ("-c", option))]
         with (Path(folder) / "log").open("wb") as log:
             server = subprocess.Popen([*as_user, *command], cwd=folder, stderr=log)
-        url = f"postgresql+psycopg://arena@/{{}}?host={folder}"
-        _wait_until_up(url.format("postgres"))
-        _create_database(url, "migrated")
-        _migrate(url.format("migrated"))
+        url = f"postgresql+psycopg://arena@/postgres?host={folder}"
+        _wait_until_up(url)
+        _migrate(url)
         yield url
         server.send_signal(signal.SIGQUIT)
         server.wait(timeout=30)
@@ -89,13 +87,12 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
     """An empty database with the newest schema, of each kind that the arena supports."""
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("migrated"), tmp_path / "arena.db")
-        url = f"sqlite:///{tmp_path / 'arena.db'}"
+        made = Database(f"sqlite:///{tmp_path / 'arena.db'}")
     else:
-        server = request.getfixturevalue("postgresql")
-        name = f"t{uuid.uuid4().hex}"
-        _create_database(server, name, template="migrated")
-        url = server.format(name)
-    made = Database(url)
+        made = Database(request.getfixturevalue("postgresql"))
+        with made.write() as connection:
+            for table in reversed(metadata.sorted_tables):
+                connection.execute(delete(table))
     yield made
     made.close()
 
@@ -104,13 +101,6 @@ def _migrate(url: str) -> None:
     database = Database(url)
     database.upgrade()
     database.close()
-
-
-def _create_database(server: str, name: str, template: str = "template0") -> None:
-    engine = create_engine(server.format("postgres"), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
-    engine.dispose()
 
 
 @dataclass

@@ -20,6 +20,7 @@ from arena.host.processes import LocalBots, Program
 from arena.host.sets import GameDeal, GameJob, NotReady, SetJob, play_set
 from arena.match.deal import DealMode
 from arena.match.spec import Player, TimeControl
+from botarena.v1.play_pb2 import RatingChange
 
 ATTEMPTS = 3
 """How often a game that the machine spoilt is tried."""
@@ -185,6 +186,7 @@ class _Keep:
     async def begin(self, deals: Sequence[GameDeal]) -> None:
         pass
 
-    async def finished(self, game: GameJob, finished: Finished) -> None:
+    async def finished(self, game: GameJob, finished: Finished) -> Mapping[int, RatingChange]:
         self.done.add(game.index)
         self._keep(LocalGame(self._first + game.index, self._set_number, game.order, finished))
+        return {}

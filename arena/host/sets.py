@@ -84,8 +84,8 @@ class Journal(Protocol):
     async def begin(self, deals: Sequence[GameDeal]) -> None:
         """Called once, before any bot hears of a commitment."""
 
-    async def finished(self, game: GameJob, finished: Finished) -> None:
-        """Called with each result; the set's last one settles it."""
+    async def finished(self, game: GameJob, finished: Finished) -> Mapping[int, pb.RatingChange]:
+        """Called with each result; the set's last one settles it, and gives what it did to ratings by position."""
 
 
 async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519PrivateKey) -> None:
@@ -103,21 +103,31 @@ async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519Priv
             seats = [SessionSeat(opened[position], offers[position].offer_id) for position in deal.game.order]
             finished = await play_match(spec, seats, key)
             reveal = job.deal_mode == "own" or number == len(deals) - 1
-            await _settle(deal.game, finished, seats, journal, reveal=reveal)
+            changes = await _settle(deal.game, finished, seats, journal, reveal=reveal)
+            for position, change in changes.items():
+                opened[position].deliver(_notice(change))
             await ports.close_game()
             _count(finished)
 
 
-async def _settle(game: GameJob, finished: Finished, seats: Sequence[Seat], journal: Journal, *, reveal: bool) -> None:
+async def _settle(
+    game: GameJob, finished: Finished, seats: Sequence[Seat], journal: Journal, *, reveal: bool
+) -> Mapping[int, pb.RatingChange]:
     """Tells the seats of a result once it is written down; ``reveal``: with the deal's secret."""
     try:
-        await journal.finished(game, finished)
+        changes = await journal.finished(game, finished)
     except BaseException:
         for seat in seats:
             seat.void()
         raise
     for seat in seats:
         seat.end(finished.outcome, finished.record, reveal=reveal)
+    return changes
+
+
+def _notice(change: pb.RatingChange) -> pb.ArenaEvent:
+    text = f"{change.ladder}: {change.before_milli / 1000:.1f} -> {change.after_milli / 1000:.1f}"
+    return pb.ArenaEvent(notice=pb.Notice(kind=pb.Notice.KIND_RATING, text=text, rating=change))
 
 
 async def _ready(offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict[int, bytes]:

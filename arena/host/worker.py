@@ -10,7 +10,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -24,14 +24,16 @@ from arena.host.port import Port
 from arena.host.remote import Gateways
 from arena.host.sets import GameDeal, GameJob, NotReady, SetJob, play_set
 from arena.keys import load_or_create
-from arena.ladder.settlement import finish_set
+from arena.ladder.settlement import Settlement, finish_set
 from arena.match.spec import Player, VoidReason
 from arena.settings import Settings
 from arena.storage import sets
 from arena.storage.db import Database
 from arena.storage.plans import Beginning, MatchResult, SeatPlan, SetPlan
 from arena.storage.records import RecordStore
+from arena.storage.sets import Recorded
 from arena.storage.workers import HEARTBEAT_S, LEASE_MS, WorkerLease, heartbeat, register_worker, retire_worker
+from botarena.v1.play_pb2 import RatingChange
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -212,7 +214,7 @@ class _SqlJournal:
             lambda connection: sets.begin_attempts(connection, self._lease, self._plan.set_id, beginnings)
         )
 
-    async def finished(self, game: GameJob, finished: Finished) -> None:
+    async def finished(self, game: GameJob, finished: Finished) -> Mapping[int, RatingChange]:
         digest = await self._worker.keep_record(finished)
         outcome = finished.outcome
         ended = MatchResult(
@@ -227,12 +229,28 @@ class _SqlJournal:
         )
         self._left -= 1
 
-        def write(connection: Connection) -> None:
-            sets.record_result(connection, self._lease, ended)
-            if self._left == 0:
-                finish_set(connection, self._lease, self._plan.set_id)
+        def write(connection: Connection) -> Settlement | None:
+            recorded = sets.record_result(connection, self._lease, ended)
+            if recorded is Recorded.QUARANTINED:
+                log.error("match %s has another result already; this one is in quarantine", ended.match_id)
+            return finish_set(connection, self._lease, self._plan.set_id) if self._left == 0 else None
 
-        await self._worker.persist(write)
+        settlement = await self._worker.persist(write)
+        return {} if settlement is None else self._changes(settlement)
+
+    def _changes(self, settlement: Settlement) -> dict[int, RatingChange]:
+        """Rating changes by position; a version that sits twice hears of it twice."""
+        by_version = {change.version_id: change for change in settlement.changes}
+        return {
+            seat.position: RatingChange(
+                ladder=settlement.ladder,
+                set_id=settlement.set_id,
+                before_milli=round(1000 * change.before),
+                after_milli=round(1000 * change.after),
+            )
+            for seat in self._plan.seats
+            if (change := by_version.get(seat.version_id))
+        }
 
 
 class _WorkerPorts:

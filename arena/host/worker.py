@@ -29,9 +29,8 @@ from arena.match.spec import Player, VoidReason
 from arena.settings import Settings
 from arena.storage import sets
 from arena.storage.db import Database
-from arena.storage.plans import Beginning, MatchResult, SeatPlan, SetPlan
+from arena.storage.plans import Beginning, MatchResult, Recorded, SeatPlan, SetPlan
 from arena.storage.records import RecordStore
-from arena.storage.sets import Recorded
 from arena.storage.workers import HEARTBEAT_S, LEASE_MS, WorkerLease, heartbeat, register_worker, retire_worker
 from botarena.v1.play_pb2 import RatingChange
 

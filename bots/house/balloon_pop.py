@@ -11,7 +11,7 @@ from typing import Final
 from engines.balloon_pop import board
 from engines.balloon_pop.actions import EVENTS, FIRST_CARD, FIRST_GROUP, Place
 from engines.balloon_pop.board import Board
-from engines.balloon_pop.data import BONUS_PER_FURTHER_SET, CARD, CARD_RULES, GROUP, PLACE, ROUNDS
+from engines.balloon_pop.data import BONUS_PER_FURTHER_SET, CARD, CARD_RULES, GROUP, PLACE, ROUNDS, CardRule
 from engines.balloon_pop.view import View
 from engines.game import Game
 
@@ -64,7 +64,8 @@ def heuristic(game: Game, view: View, legal: Sequence[int], rng: Random) -> int:
         return _best_card(view, seat, legal, further)
     if view.phase == GROUP:
         card = view.cards[seat]
-        return max(legal, key=lambda action: _group_value(view, own, card, action - FIRST_GROUP, further))
+        boards = {action: _layings(own, card, view.groups[action - FIRST_GROUP]) for action in legal}
+        return max(legal, key=lambda action: _best_value(boards[action], view.round, further))
     if view.phase == PLACE:
         group = view.groups[view.taken[seat] - 1]
         return max(legal, key=lambda action: _value(_laid(own, group, action), view.round, 0, further))
@@ -86,11 +87,17 @@ def _laid(own: Board, group: str, action: int) -> Board:
     return board.lay(own, group, how)[0] if isinstance(how, Place) else own
 
 
-def _layings(own: Board, card: int, group: str) -> set[Board]:
-    """The boards that a card and a group can lead to, before anything pops."""
+def _layings(own: Board, card: int, group: str, *, roughly: bool = False) -> set[Board]:
+    """The boards that a card and a group can lead to, before anything pops; ``roughly``: not all, for a quick look."""
     if not group:
         return {own}
-    return {_laid(own, group, action) for action in board.placements(card, len(group), board.heights(own))}
+    actions = board.placements(card, len(group), board.heights(own))
+    return {_laid(own, group, action) for action in actions if not (roughly and _is_turned_and_dropped(action))}
+
+
+def _is_turned_and_dropped(action: int) -> bool:
+    how = EVENTS[action]
+    return isinstance(how, Place) and how.reversed and how.drop > 0
 
 
 def _popped_at_once(own: Board) -> int:
@@ -104,13 +111,13 @@ def _popped_at_once(own: Board) -> int:
 
 def _best_card(view: View, seat: int, legal: Sequence[int], further: int) -> int:
     """The card with the best group it can hope for, less what it would be good for later."""
-    by_rule: dict[object, list[float]] = {}
+    own = view.boards[seat]
+    by_rule: dict[CardRule, list[float]] = {}
     for action in legal:
         card = action - FIRST_CARD + 1
-        rule = CARD_RULES[card]
-        if rule not in by_rule:
-            own = view.boards[seat]
-            by_rule[rule] = [_group_value(view, own, card, index, further) for index in range(len(view.groups))]
+        if CARD_RULES[card] not in by_rule:
+            boards = [_layings(own, card, group, roughly=True) for group in view.groups]
+            by_rule[CARD_RULES[card]] = [_best_value(laid, view.round, further) for laid in boards]
 
     def value(action: int) -> float:
         card = action - FIRST_CARD + 1
@@ -147,9 +154,8 @@ def _mean(values: Iterable[float]) -> float:
     return sum(listed) / len(listed)
 
 
-def _group_value(view: View, own: Board, card: int, index: int, further: int) -> float:
-    """The value of the best placement of a group."""
-    return max(_value(laid, view.round, 0, further) for laid in _layings(own, card, view.groups[index]))
+def _best_value(boards: Iterable[Board], round_: int, further: int) -> float:
+    return max(_value(laid, round_, 0, further) for laid in boards)
 
 
 def _pop_values(own: Board, round_: int, now: int, further: int) -> dict[int, float]:

@@ -201,12 +201,12 @@ class GatewayCore:
         failure = Failure(Reason.TOKEN_REVOKED, "The token was revoked.")
         for connection in [c for c in self._connections.values() if c.principal_id in revoked]:
             session = connection.session
-            self._do(session, session.evict(pb.Draining.REASON_REVOKED, failure))
+            self._do(session, session.evict(pb.Draining.REASON_REVOKED, self.clock.now_us(), failure=failure))
 
     def replace(self, session_id: str) -> None:
         """A newer connection of the same bot and instance is at another gateway."""
         if session := self._sessions.get(session_id):
-            self._do(session, session.evict(pb.Draining.REASON_REPLACED))
+            self._do(session, session.evict(pb.Draining.REASON_REPLACED, self.clock.now_us()))
 
     def drain(self, reconnect_within_ms: int) -> None:
         """Send all bots away: they are to come back within that time, here or elsewhere."""
@@ -248,7 +248,7 @@ class GatewayCore:
         if old is not None and old.identity.version_id == identity.version_id:
             return old
         if old is not None:  # Another version: the old one's games are its own, and lost with it.
-            self._do(old, old.evict(pb.Draining.REASON_REPLACED))
+            self._do(old, old.evict(pb.Draining.REASON_REPLACED, self.clock.now_us()))
         session_id = secrets.token_urlsafe(12)
         session = Session(session_id, identity, instance, limits=self.limits, conduct=conduct, tally=self.tally)
         self._sessions[session.id] = session

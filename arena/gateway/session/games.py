@@ -1,84 +1,20 @@
-"""What a session holds: its games, their outstanding decisions, and the offers of sets."""
+"""The games of a session: who asked what, what was answered, and whose time it is."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
+from arena.gateway.session.decision import Decision, DecisionState
+from arena.gateway.session.model import SessionLimits, Tally, TimerKind
+from arena.gateway.session.offers import Offers
+from arena.gateway.session.outlet import Outlet
 from botarena.internal.v1 import relay_pb2 as rpb
 from botarena.v1 import play_pb2 as pb
 
-MAX_WRITE_DELAY_US: Final = 100_000
-"""A clock starts when its request is written, but a bot that does not read cannot put that off for longer."""
-
-
-class DecisionState(Enum):
-    """Where a decision stands."""
-
-    OPEN = "open"
-    ANSWERED = "answered"
-    OVER = "over"
-
-
-class Decision:
-    """The newest decision of a game and its clock, which may stand still. Times are in us."""
-
-    __slots__ = ("_request", "_since_us", "_unwritten", "_used_us", "answer", "id", "limit_us", "state")
-
-    def __init__(self, ask: rpb.Ask, now_us: int, *, unwritten: bool) -> None:
-        self.id: Final = ask.request.decision_id
-        self.limit_us = ask.limit_ms * 1000
-        self.state = DecisionState.OPEN
-        self.answer: rpb.ActReceived | None = None
-        self._request: Final = ask.request
-        self._used_us = ask.elapsed_ms * 1000
-        self._since_us: int | None = now_us
-        self._unwritten = unwritten
-
-    @property
-    def is_open(self) -> bool:
-        """True while an answer counts."""
-        return self.state is DecisionState.OPEN
-
-    @property
-    def deadline_us(self) -> int | None:
-        """When time runs out; None while the clock stands still."""
-        return None if self._since_us is None else self._since_us + self.limit_us - self._used_us
-
-    def elapsed_us(self, now_us: int) -> int:
-        """What is used up by now."""
-        running = 0 if self._since_us is None else max(0, now_us - self._since_us)
-        return self._used_us + running
-
-    def written(self, now_us: int) -> None:
-        """The request goes out now: the clock starts here."""
-        if self._unwritten and self._since_us is not None:
-            self._since_us = max(self._since_us, min(now_us, self._since_us + MAX_WRITE_DELAY_US))
-        self._unwritten = False
-
-    def pause(self, now_us: int) -> None:
-        """The arena is at fault: the clock stands still."""
-        self._used_us = self.elapsed_us(now_us)
-        self._since_us = None
-
-    def asked_again(self, ask: rpb.Ask, now_us: int) -> None:
-        """The worker has sent the request once more: a clock that stood still goes on."""
-        self.limit_us = ask.limit_ms * 1000
-        if self._since_us is None:
-            self._used_us = max(self._used_us, ask.elapsed_ms * 1000)
-            self._since_us = now_us
-
-    def message(self, now_us: int, *, resent: bool) -> pb.DecisionRequested:
-        """The request as the bot gets it, with what remains of its time."""
-        used_ms = self.elapsed_us(now_us) // 1000
-        if not resent and not used_ms:
-            return self._request
-        message = pb.DecisionRequested()
-        message.CopyFrom(self._request)
-        message.resent = True
-        message.clock.limit_ms = max(0, message.clock.limit_ms - used_ms)
-        return message
+ENDED_REMEMBERED: Final = 64
 
 
 @dataclass(slots=True)
@@ -96,14 +32,196 @@ class Game:
         return self.decision if self.decision is not None and self.decision.is_open else None
 
 
-@dataclass(slots=True)
-class SetOffer:
-    """A set that was offered. Once ``ready`` it holds one unit of credit until its games are over."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an answer does not count."""
 
-    worker: str
-    message: pb.SetOffered
-    deadline_us: int
-    games_left: int
-    running: int = 0
-    begun: bool = False
-    ready: rpb.ReadyReceived | None = None
+    code: pb.ActResult.Code.ValueType
+    detail: str
+
+
+class Games:
+    """All games of a session that run. A game belongs to the worker that last spoke of it."""
+
+    def __init__(self, out: Outlet, offers: Offers, limits: SessionLimits, tally: Tally) -> None:
+        self._out: Final = out
+        self._offers: Final = offers
+        self._limits: Final = limits
+        self._tally: Final = tally
+        self._games: dict[str, Game] = {}
+        self._ended: deque[str] = deque(maxlen=ENDED_REMEMBERED)
+
+    def __len__(self) -> int:
+        return len(self._games)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._games)
+
+    def workers(self) -> Iterator[str]:
+        """The workers that play games with this session."""
+        return (game.worker for game in self._games.values())
+
+    @property
+    def awaited(self) -> bool:
+        """Whether any answer is awaited."""
+        return any(game.open_decision for game in self._games.values())
+
+    def restate(self) -> None:
+        """Tell all that runs and is asked, as if it began."""
+        for game in self._games.values():
+            started = pb.MatchStarted()
+            started.CopyFrom(game.started)
+            started.resumed = True
+            self._out.restate(started)
+            if decision := game.open_decision:
+                self._out.restate(decision.message(self._out.now_us, resent=True), on_write=decision)
+
+    # -- the bot
+
+    def act(self, act: pb.Act, rtt_us: int) -> Refusal | None:
+        """An answer of the bot; None if it is the one that counts."""
+        game = self._games.get(act.game_id)
+        if game is None:
+            if act.game_id in self._ended:
+                return Refusal(pb.ActResult.CODE_STALE, "The game is over.")
+            return Refusal(pb.ActResult.CODE_UNKNOWN_GAME, "No game of this id runs in this session.")
+        decision = game.decision
+        if decision is None or decision.id != act.decision_id:
+            newest = "none yet" if decision is None else str(decision.id)
+            return Refusal(pb.ActResult.CODE_STALE, f"The newest decision is {newest}.")
+        if decision.state is DecisionState.ANSWERED:
+            return Refusal(pb.ActResult.CODE_DUPLICATE, "The first answer counts.")
+        if decision.state is DecisionState.OVER:
+            return Refusal(pb.ActResult.CODE_TOO_LATE, "The decision is over.")
+        elapsed_us = decision.elapsed_us(self._out.now_us)
+        if elapsed_us > decision.limit_us:
+            self._expire(game, decision)
+            return Refusal(pb.ActResult.CODE_TOO_LATE, "The time was over.")
+        decision.state = DecisionState.ANSWERED
+        decision.answer = rpb.ActReceived(act=act, elapsed_us=elapsed_us, rtt_us=rtt_us)
+        self._tally.answered(elapsed_us)
+        if game.frozen_us is None:  # Else it is kept until the worker asks again.
+            self._out.to_worker(game.worker, rpb.GatewayEvent(act=decision.answer))
+        return None
+
+    # -- workers
+
+    def started(self, worker: str, started: pb.MatchStarted) -> None:
+        """A game begins; or its worker is back, or another has taken it over, and the bot knows it."""
+        if started.game_id in self._games:
+            self._touch(worker, started.game_id)
+            return
+        self._games[started.game_id] = Game(worker, started)
+        self._offers.game_started(started.offer_id)
+        self._out.tell(started)
+
+    def observed(self, worker: str, observed: pb.EventsObserved) -> None:
+        """Something happened in a game."""
+        if self._touch(worker, observed.game_id):
+            self._out.tell(observed)
+
+    def ask(self, worker: str, ask: rpb.Ask) -> None:
+        """A decision is due, perhaps asked before."""
+        game = self._touch(worker, ask.request.game_id)
+        if game is None:
+            return
+        decision = game.decision
+        if decision is None or decision.id != ask.request.decision_id:
+            decision = game.decision = Decision(ask, self._out.now_us, unwritten=self._out.stream is not None)
+            self._tally.counts["decisions"] += 1
+            self._out.tell(decision.message(self._out.now_us, resent=False), on_write=decision)
+            self._wake_decision(ask.request.game_id, decision)
+        elif decision.state is DecisionState.ANSWERED:
+            self._out.to_worker(worker, rpb.GatewayEvent(act=decision.answer))
+        elif decision.state is DecisionState.OVER:
+            self._expire(game, decision)
+        else:
+            decision.asked_again(ask, self._out.now_us)
+            self._wake_decision(ask.request.game_id, decision)
+
+    def cancel(self, cancel: rpb.Cancel) -> None:
+        """A decision is withdrawn."""
+        game = self._games.get(cancel.game_id)
+        decision = game.open_decision if game else None
+        if decision and decision.id == cancel.decision_id:
+            decision.state = DecisionState.OVER
+
+    def end(self, end: pb.MatchEnded) -> None:
+        """A game is over."""
+        if end.game_id in self._games:
+            self._out.tell(end, vital=True)
+            self.forget(end.game_id, counts=end.end != pb.MatchEnded.END_VOID)
+
+    def forget(self, game_id: str, *, counts: bool = False) -> None:
+        """A game is not this session's any more; ``counts`` if it is one of its set's games that are over."""
+        game = self._games.pop(game_id, None)
+        if game is not None:
+            self._ended.append(game_id)
+            self._offers.game_ended(game.started.offer_id, counts=counts)
+
+    def worker_down(self, worker: str) -> None:
+        """A worker is away: its games stand still."""
+        for game_id, game in self._games.items():
+            if game.worker == worker and game.frozen_us is None:
+                game.frozen_us = self._out.now_us
+                if decision := game.open_decision:
+                    decision.pause(self._out.now_us)
+                self._out.wake(self._out.now_us + self._limits.frozen_us, TimerKind.FROZEN, game_id)
+
+    def worker_gone(self, worker: str) -> None:
+        """A worker will not come back: its games are void."""
+        for game_id in [i for i, game in self._games.items() if game.worker == worker]:
+            self._void(game_id)
+
+    def pause(self) -> None:
+        """All clocks stand still from now on."""
+        for game in self._games.values():
+            if decision := game.open_decision:
+                decision.pause(self._out.now_us)
+
+    # -- time
+
+    def on_decision_timer(self, game_id: str, decision_id: int) -> None:
+        """The time of a decision may be over."""
+        game = self._games.get(game_id)
+        decision = game.open_decision if game else None
+        if game and decision and decision.id == decision_id and decision.deadline_us is not None:
+            if self._out.now_us >= decision.deadline_us:
+                self._expire(game, decision)
+            else:
+                self._wake_decision(game_id, decision)
+
+    def on_frozen_timer(self, game_id: str) -> None:
+        """A worker may have been away for too long."""
+        game = self._games.get(game_id)
+        if game and game.frozen_us is not None and self._out.now_us - game.frozen_us >= self._limits.frozen_us:
+            self._void(game_id)
+
+    def _wake_decision(self, game_id: str, decision: Decision) -> None:
+        if decision.deadline_us is not None:
+            self._out.wake(decision.deadline_us, TimerKind.DECISION, game_id, decision.id)
+
+    def _expire(self, game: Game, decision: Decision) -> None:
+        decision.state = DecisionState.OVER
+        self._tally.counts["expired"] += 1
+        expired = rpb.Expired(
+            game_id=game.started.game_id,
+            decision_id=decision.id,
+            elapsed_ms=decision.elapsed_us(self._out.now_us) // 1000,
+            disconnected=self._out.stream is None,
+        )
+        self._out.to_worker(game.worker, rpb.GatewayEvent(expired=expired))
+
+    def _void(self, game_id: str) -> None:
+        self._tally.counts["voided"] += 1
+        self.end(pb.MatchEnded(game_id=game_id, end=pb.MatchEnded.END_VOID))
+
+    def _touch(self, worker: str, game_id: str) -> Game | None:
+        """The game, which is this worker's and moves again. None, and the worker told so, if there is none."""
+        game = self._games.get(game_id)
+        if game is None:
+            self._out.to_worker(worker, rpb.GatewayEvent(game_unknown=game_id))
+            return None
+        game.worker = worker
+        game.frozen_us = None
+        return game

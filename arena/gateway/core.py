@@ -35,6 +35,8 @@ Sink: TypeAlias = Callable[[rpb.GatewayEvent], None]
 """Takes what a worker is told, at once and without waiting."""
 
 CONDUCTS_KEPT: Final = 4096
+REPLACEMENT_COST: Final = 10
+"""A stream that replaces another counts as so many messages, lest two copies of a bot evict each other for ever."""
 
 
 class Connection:
@@ -162,6 +164,10 @@ class GatewayCore:
             raise Refused(Failure(Reason.FLOOD, "The bot is out after too many strikes.", retry_after_ms=wait_ms))
         self._check_games(hello)
         session = self._session_for(identity, hello, conduct)
+        if session.connected and not conduct.unasked(now_us, REPLACEMENT_COST):
+            conduct.strike(now_us)
+            message = "Two copies of this bot and instance replace each other: give each an instance of its own."
+            raise Refused(Failure(Reason.FLOOD, message, retry_after_ms=10_000))
         effects = session.connect(hello, pb.Welcome(arena_key=self._arena_key), now_us)
         assert session.stream is not None
         connection = Connection(session, session.stream, principal_id, self.clock)

@@ -25,6 +25,7 @@ from arena.gateway.status import CODES, trailers
 FAREWELL_S: Final = 5.0
 """A stream that is to end gets so long to take its last frame."""
 RECONNECT_WITHIN_MS: Final = 5_000
+ADDRESSES_KEPT: Final = 4096
 PLAY_SERVICE: Final = "botarena.v1.PlayService"
 
 Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
@@ -33,10 +34,14 @@ AddServices: TypeAlias = Callable[[grpc.aio.Server], None]
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Who gets as far as a session. ``starts_per_s`` bounds the herd after a restart."""
+    """Who gets as far as a session. ``starts_per_s`` bounds the herd after a restart, ``bad_tokens`` guessing.
+
+    An address may show so many bad tokens at once, and one more each second.
+    """
 
     hello_s: float = 5.0
     streams_per_address: int = 256
+    bad_tokens: int = 50
     starts_per_s: int = 200
     start_burst: int = 400
 
@@ -117,6 +122,12 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
+def _address(context: Context) -> str:
+    """Where a stream comes from, without the port; empty for a unix socket."""
+    peer = unquote(context.peer())
+    return peer.rpartition(":")[0] if peer.startswith("ipv") else ""
+
+
 class PlayServicer:
     """PlayService on raw bytes: what does not parse is the core's to judge, and what goes out is encoded already."""
 
@@ -126,6 +137,7 @@ class PlayServicer:
         self._admission = admission
         self._starts = TokenBucket(admission.starts_per_s, admission.start_burst)
         self._addresses: Counter[str] = Counter()
+        self._guesses: dict[str, TokenBucket] = {}
         self._streams: set[asyncio.Task[Any]] = set()
 
     async def play(self, _requests: object, context: Context) -> None:
@@ -134,8 +146,9 @@ class PlayServicer:
         assert task is not None
         self._streams.add(task)
         try:
-            with self._counted(context.peer()):
-                connection = await self._admit(context)
+            address = _address(context)
+            with self._counted(address):
+                connection = await self._admit(context, address)
                 failure = await self._serve(connection, context)
         except Refused as refusal:
             failure = refusal.failure
@@ -152,10 +165,9 @@ class PlayServicer:
             await asyncio.wait(set(self._streams), timeout=FAREWELL_S)
 
     @contextmanager
-    def _counted(self, peer: str) -> Iterator[None]:
-        """Hold a place of the peer's address. Raises Refused if all are taken."""
-        address = unquote(peer).rpartition(":")[0]
-        if not peer.startswith("ipv"):
+    def _counted(self, address: str) -> Iterator[None]:
+        """Hold a place of the address. Raises Refused if all are taken."""
+        if not address:
             yield
             return
         if self._addresses[address] >= self._admission.streams_per_address:
@@ -168,11 +180,11 @@ class PlayServicer:
             if not self._addresses[address]:
                 del self._addresses[address]
 
-    async def _admit(self, context: Context) -> Connection:
+    async def _admit(self, context: Context, address: str) -> Connection:
         """The session of a new stream. Raises Refused."""
+        principal = await self._authenticate(context, address)
         if not self._starts.take(self._core.clock.now_us()):
             raise Refused(Failure(Reason.TOO_MANY_STARTS, "Too many bots connect at once.", 1_000))
-        principal = await self._authenticate(context)
         try:
             data = await asyncio.wait_for(context.read(), self._admission.hello_s)
         except TimeoutError:
@@ -186,14 +198,22 @@ class PlayServicer:
             self._core.receive(connection, rest.SerializeToString())
         return connection
 
-    async def _authenticate(self, context: Context) -> Principal:
+    async def _authenticate(self, context: Context, address: str) -> Principal:
         given = [value for key, value in context.invocation_metadata() or () if key == "authorization"]
         scheme, _, token = str(given[0]).partition(" ") if given else ("", "", "")
         if scheme.lower() != "bearer" or not token:
             message = "The token belongs into the metadata: authorization: Bearer TOKEN."
             raise Refused(Failure(Reason.BAD_TOKEN, message))
+        guesses = self._guesses.get(address)
+        now_us = self._core.clock.now_us()
+        if guesses is not None and guesses.empty(now_us):
+            raise Refused(Failure(Reason.TOO_MANY_STREAMS, "Too many bad tokens from this address.", 5_000))
         principal = await self._authenticator.authenticate(token.strip())
         if principal is None:
+            if address:
+                if len(self._guesses) >= ADDRESSES_KEPT:
+                    self._guesses.clear()
+                self._guesses.setdefault(address, TokenBucket(1, self._admission.bad_tokens)).take(now_us)
             raise Refused(Failure(Reason.BAD_TOKEN, "The token is not valid, or not valid any more."))
         return principal
 

@@ -264,6 +264,32 @@ async def test_r11_the_newest_of_two_connections_wins(arena: Arena) -> None:
             assert not other.call.done()
 
 
+async def test_r11_two_copies_do_not_evict_each_other_for_ever(arena: Arena) -> None:
+    """After a few rounds the newcomer is refused and told what is wrong, and in the end both are out for a while."""
+    token = arena.issue("twins")
+    bots = []
+    for _ in range(11):
+        bot = BareBot(arena.address, token)
+        bots.append(bot)
+        await bot.__aenter__()
+    code, message, details = await refusal(BareBot(arena.address, token))
+    assert (code, details["ErrorInfo"].reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "FLOOD")
+    assert "instance of its own" in message
+    assert not bots[-1].call.done()
+    for bot in bots:
+        await bot.close()
+
+
+async def test_r44_guessing_tokens_is_slow() -> None:
+    """An address that has shown too many bad tokens is refused before the next is looked at, a good one included."""
+    async with Arena(admission=Admission(bad_tokens=3)) as arena:
+        for _ in range(3):
+            assert (await refusal(BareBot(arena.address, "guess")))[0] is grpc.StatusCode.UNAUTHENTICATED
+        code, _, details = await refusal(BareBot(arena.address, arena.issue("alice")))
+        assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert details["RetryInfo"].retry_delay.seconds == 5
+
+
 async def test_another_version_does_not_inherit_games(arena: Arena) -> None:
     """A new version under the same instance replaces the old process but not its seat at the table."""
     async with BareBot(arena.address, arena.issue("alice")) as old:

@@ -26,6 +26,10 @@ class TokenBucket:
         self._at_us = full_at_us
         return True
 
+    def empty(self, now_us: int) -> bool:
+        """Whether no token is left."""
+        return max(self._at_us, now_us) + self._cost_us - now_us > self._burst_us
+
     def refill(self) -> None:
         """Make it full."""
         self._at_us = 0
@@ -42,9 +46,9 @@ class Conduct:
         self._strikes_us: deque[int] = deque(maxlen=limits.strikes)
         self.out_until_us = 0
 
-    def unasked(self, now_us: int) -> bool:
-        """Count a message that nobody asked for. False: one too many, which is worth a strike."""
-        return self._bucket.take(now_us)
+    def unasked(self, now_us: int, messages: int = 1) -> bool:
+        """Count messages that nobody asked for. False: too many, which is worth a strike."""
+        return self._bucket.take(now_us, messages)
 
     def strike(self, now_us: int) -> bool:
         """Give a strike. True: it was one too many within the time that strikes are remembered; the bot is out."""

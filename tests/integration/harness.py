@@ -18,7 +18,8 @@ from sqlalchemy import func, select
 from arena.ladder import settlement
 from arena.storage import accounts
 from arena.storage.db import Database
-from arena.storage.tables import game_set, result
+from arena.storage.sets import seating
+from arena.storage.tables import bot, game_set, match, result, set_seat
 
 ROOT = Path(__file__).parents[2]
 RAW_BOT = ROOT / "bots" / "python" / "raw_random.py"
@@ -153,6 +154,21 @@ class Arena:
         with self.database() as database, database.read() as connection:
             counted = select(func.count()).select_from(game_set).where(game_set.c.state == state)
             return int(connection.execute(counted).scalar_one())
+
+    def reasons(self) -> dict[str, set[str]]:
+        """How the games of each bot ended."""
+        found: dict[str, set[str]] = {}
+        with self.database() as database, database.read() as connection:
+            rows = connection.execute(
+                select(bot.c.name, set_seat.c.position, match.c.game_index, result.c.reasons)
+                .join(match, match.c.id == result.c.match_id)
+                .join(set_seat, set_seat.c.set_id == match.c.set_id)
+                .join(bot, bot.c.id == set_seat.c.bot_id)
+            )
+            for name, position, index, ended in rows:
+                seat = seating(len(ended), index).index(position)
+                found.setdefault(name, set()).add(ended[seat])
+        return found
 
     def problems(self) -> tuple[str, ...]:
         """What `arena ladder check` says."""

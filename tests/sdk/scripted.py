@@ -25,8 +25,6 @@ class Stream:
     def __init__(self, metadata: dict[str, str]) -> None:
         self.metadata = metadata
         self.inbox: asyncio.Queue[pb.BotEvent] = asyncio.Queue()
-        self.frames: list[int] = []
-        """Sizes of the frames that came, in bytes."""
         self.outbox: asyncio.Queue[pb.PlayResponse | tuple[grpc.StatusCode, str]] = asyncio.Queue()
         self.gone = asyncio.Event()
         """Set once the bot's side is over."""
@@ -53,10 +51,12 @@ class Stream:
         """Ends the stream after what was sent."""
         self.outbox.put_nowait((code, details))
 
-    async def welcome(self, *, running: Sequence[str] = (), ping_interval_ms: int = 5000) -> pb.Hello:
+    async def welcome(
+        self, *, running: Sequence[str] = (), ping_interval_ms: int = 5000, max_frame_bytes: int = 65536
+    ) -> pb.Hello:
         """Shakes hands."""
         hello = await self.expect("hello")
-        limits = pb.Limits(max_frame_bytes=65536, max_credit=100, ping_interval_ms=ping_interval_ms)
+        limits = pb.Limits(max_frame_bytes=max_frame_bytes, max_credit=100, ping_interval_ms=ping_interval_ms)
         self.send(
             welcome=pb.Welcome(
                 session="s1",
@@ -126,7 +126,6 @@ class ScriptedArena(PlayServiceServicer):
         async def read() -> None:
             try:
                 async for frame in request_iterator:
-                    stream.frames.append(frame.ByteSize())
                     for event in frame.events:
                         stream.inbox.put_nowait(event)
             finally:

@@ -118,16 +118,14 @@ async def test_69_a_game_survives_a_gateway_that_forgot_it(monkeypatch: pytest.M
         seat = await arena.seat("alice")
         started = pb.MatchStarted(game_id=kept, game="pop", players=2, resumed=True)
         seat.deliver(match_started=started)
-        seat.ask(kept)
-        await seat.expect("act")
         async with asyncio.timeout(PATIENCE_S):
             await over.wait()
-        seat.ask(kept)
+        seat.ask(kept, decision_id=9)
         await seat.expect("act")
         seat.end(kept)
         connection.interrupt()
         await finished(task)
-    assert [(bot.acts, bot.outcome) for bot in made] == [(3, "finished"), (1, "unknown")]
+    assert [(bot.acts, bot.outcome) for bot in made] == [(2, "finished"), (1, "unknown")]
 
 
 async def test_11_the_newest_process_wins_and_the_older_one_stops() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
+from collections import deque
 from typing import Any
 
 import grpc
@@ -211,6 +213,8 @@ async def test_a_failing_act_gives_up_its_game_at_once(answer: Any, caplog: pyte
     def act(view: Any, legal: Any, clock: Any) -> Any:
         if view.match.game_id == "good":
             return legal[0]
+        if view.decision_id > 0:
+            return legal[0]
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -278,24 +282,34 @@ async def test_an_overtaken_decision_is_not_thought_about() -> None:
         await finished(task)
 
 
-async def test_long_annotations_never_break_the_frame_limit() -> None:
-    """What does not fit in a frame goes into the next; an annotation that fits in none is left out."""
+def test_frames_are_full_but_never_too_long() -> None:
+    """Events go out in order, as many in a frame as fit; an annotation that fits in no frame is left out."""
+    lengths = [10, 400, 400, 400, 5000, 10, 10]
+    outbox = deque(
+        pb.BotEvent(act=pb.Act(decision_id=number, annotation=pb.Annotation(comment="x" * length)))
+        for number, length in enumerate(lengths)
+    )
+    frames = []
+    while outbox:
+        frames.append(connection.next_frame(outbox, 1000))
+    assert max(frame.ByteSize() for frame in frames) <= 1000
+    sent = [[(event.act.decision_id, len(event.act.annotation.comment)) for event in frame.events] for frame in frames]
+    assert sent == [[(0, 10), (1, 400), (2, 400)], [(3, 400), (4, 0), (5, 10), (6, 10)]]
+
+
+async def test_the_arenas_frame_limit_holds() -> None:
+    """What Welcome says of frames is kept to."""
 
     def act(view: Any, legal: Any, clock: Any) -> Any:
-        return legal[0], "x" * (100_000 if view.match.game_id == "g0" else 25_000)
+        return legal[0], "x" * 25_000
 
     async with scripted_arena() as arena:
-        task = playing(act, arena, credit=8)
+        task = playing(act, arena)
         stream = await arena.stream()
-        await stream.welcome()
-        for number in range(8):
-            stream.start(f"g{number}")
-            stream.ask(f"g{number}", 0)
-        acts = [await stream.expect("act") for _ in range(8)]
-        assert max(stream.frames) < 64 * 1024
-        assert {act.game_id: len(act.annotation.comment) for act in acts} == {
-            f"g{number}": 25_000 if number else 0 for number in range(8)
-        }
+        await stream.welcome(max_frame_bytes=20_000)
+        stream.start("g1")
+        stream.ask("g1", 0)
+        assert not (await stream.expect("act")).HasField("annotation")
         stream.done()
         await finished(task)
 
@@ -324,6 +338,41 @@ async def test_19_a_refused_hello_says_why_in_one_line(
         assert "\n" not in str(caught.value)
         assert caught.value.exit_code == exit_code
         assert arena.streams.empty()
+
+
+async def test_a_good_session_stops_for_its_token_alone() -> None:
+    """After Welcome a status may come from anything on the way, and the bot comes back; not so if its token is gone."""
+    async with scripted_arena() as arena:
+        task = playing(first, arena)
+        for code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.FAILED_PRECONDITION):
+            stream = await arena.stream()
+            await stream.welcome()
+            stream.end(code, "hiccup")
+        stream = await arena.stream()
+        await stream.welcome()
+        stream.end(grpc.StatusCode.UNAUTHENTICATED, "revoked")
+        with pytest.raises(botarena.Refused, match="revoked"):
+            await finished(task)
+
+
+async def test_the_process_waits_for_the_last_on_end() -> None:
+    """An author who writes a file there gets it whole."""
+    written: list[bool] = []
+
+    class Slow(botarena.Bot):
+        def on_end(self, result: botarena.Result) -> None:
+            time.sleep(0.2)
+            written.append(True)
+
+    async with scripted_arena() as arena:
+        task = playing(Slow, arena)
+        stream = await arena.stream()
+        await stream.welcome()
+        stream.start("g1")
+        stream.finish("g1")
+        stream.done()
+        await finished(task)
+        assert written
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,8 @@ async def test_running_games_go_on_after_a_cut() -> None:
     assert dropped.told == [("start", False), "unknown"]
 
 
-async def test_a_decision_that_was_being_made_during_the_cut_is_made_once() -> None:
+@pytest.mark.parametrize("asked_again", ["while thinking", "later"])
+async def test_a_decision_that_was_being_made_during_the_cut_is_made_once(asked_again: str) -> None:
     """act is not called again for a request that is sent again; its answer goes out on the new stream, once the arena
     has asked there."""
     calls: list[int] = []
@@ -103,11 +104,18 @@ async def test_a_decision_that_was_being_made_during_the_cut_is_made_once() -> N
         stream.end(grpc.StatusCode.UNAVAILABLE)
         stream = await arena.stream()
         await stream.welcome(running=["g1"])
-        release.set()
-        await stream.quiet()
-        stream.ask("g1", 0, resent=True)
+        if asked_again == "while thinking":
+            stream.ask("g1", 0, resent=True)
+            await stream.quiet()
+            release.set()
+        else:
+            release.set()
+            await stream.quiet()
+            stream.ask("g1", 0, resent=True)
         assert (await stream.expect("act")).decision_id == 0
-        assert calls == [0]
+        stream.ask("g1", 1)
+        assert (await stream.expect("act")).decision_id == 1
+        assert calls == [0, 1]
         stream.done()
         await finished(task)
 
@@ -242,13 +250,18 @@ async def test_a_second_ctrl_c_ends_at_once() -> None:
     never.set()
 
 
-async def test_a_drain_without_a_stream_or_games_ends_at_once() -> None:
-    """A process that is still trying to connect has nothing to finish."""
+async def test_a_drain_without_a_stream_or_games_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A process that waits for its next attempt to connect has nothing to finish."""
+    monkeypatch.setattr(connection, "retry_delay_s", lambda failures: 1000.0)
     async with scripted_arena() as arena:
         address = arena.address
     arena.address = address  # where nobody listens any more
     task = playing(lambda view, legal, clock: legal[0], arena)
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(PATIENCE_S):
+        while "trying again" not in caplog.text:  # noqa: ASYNC110 - a log has no event to wait for
+            await asyncio.sleep(0.01)
     signal.raise_signal(signal.SIGTERM)
     await finished(task)
 

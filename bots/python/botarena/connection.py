@@ -50,6 +50,8 @@ SILENT_PINGS = 3
 """So many missing pings mean that the connection is dead, whatever TCP believes."""
 FRAME_BYTES = 60_000
 """Most that goes into one frame; the arena refuses 64 KiB."""
+EVENT_OVERHEAD = 8
+"""Tag and length of an event in a frame, generously, in bytes."""
 GOODBYE_S = 30.0
 """How long the last ``on_end`` may take after the arena has closed the stream."""
 
@@ -223,22 +225,7 @@ class Connection:
             await self._wake.wait()
             self._wake.clear()
             while self._outbox:
-                await call.write(self._next_frame())
-
-    def _next_frame(self) -> pb.PlayRequest:
-        frame, size = pb.PlayRequest(), 0
-        while self._outbox:
-            event = self._outbox[0]
-            event_bytes = event.ByteSize() + 8  # its tag and length
-            if event_bytes > self._frame_bytes and event.WhichOneof("event") == "act":
-                log.warning("an annotation of %d bytes is too long and was left out", event_bytes)
-                event.act.ClearField("annotation")
-                event_bytes = event.ByteSize() + 8
-            if frame.events and size + event_bytes > self._frame_bytes:
-                break
-            frame.events.append(self._outbox.popleft())
-            size += event_bytes
-        return frame
+                await call.write(next_frame(self._outbox, self._frame_bytes))
 
     async def _watch(self, call: Call) -> None:
         """Cancels a call on which nothing is heard any more."""
@@ -283,6 +270,24 @@ class Connection:
         deadline = time.monotonic() + GOODBYE_S
         for worker in self._session.ending:
             await asyncio.to_thread(worker.join, max(0.0, deadline - time.monotonic()))
+
+
+def next_frame(outbox: deque[pb.BotEvent], most_bytes: int) -> pb.PlayRequest:
+    """Takes as many events off ``outbox`` as fit into one frame, at least one; an annotation that fits into none is
+    left out."""
+    frame, size = pb.PlayRequest(), 0
+    while outbox:
+        event = outbox[0]
+        event_bytes = event.ByteSize() + EVENT_OVERHEAD
+        if event_bytes > most_bytes and event.WhichOneof("event") == "act":
+            log.warning("an annotation of %d bytes is too long and was left out", event_bytes)
+            event.act.ClearField("annotation")
+            event_bytes = event.ByteSize() + EVENT_OVERHEAD
+        if frame.events and size + event_bytes > most_bytes:
+            break
+        frame.events.append(outbox.popleft())
+        size += event_bytes
+    return frame
 
 
 def retry_delay_s(failures: int) -> float:

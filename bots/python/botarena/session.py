@@ -155,7 +155,7 @@ class Session:
         if game is None:
             log.warning("asked for a decision in a game that never started here: %s", message.game_id)
             return
-        game.asked, game.doubted_since = message.decision_id, None
+        game.asked = message.decision_id
         if game.answer is not None and game.answer.decision_id == message.decision_id:
             self._answer(game)
         elif game.thinking != message.decision_id:

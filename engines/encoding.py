@@ -58,7 +58,10 @@ class Encoding:
 
     def encode(self, view: Any) -> list[int]:
         """The numbers of a view of the game."""
-        return [value for block in self.blocks for value in block.values(view)]
+        values: list[int] = []
+        for block in self.blocks:
+            values += block.values(view)
+        return values
 
     def slices(self) -> dict[str, slice]:
         """Where each block lies."""
@@ -114,7 +117,10 @@ def members_by_seat(
     """:func:`members` for each seat in turn, the view's own first."""
 
     def values(view: Any) -> Sequence[int]:
-        return [bit for own in around(items(view), view.seat) for bit in bits(own, size, first)]
+        found: list[int] = []
+        for own in around(items(view), view.seat):
+            found += bits(own, size, first)
+        return found
 
     return Block(name, players * size, 0, 1, values)
 

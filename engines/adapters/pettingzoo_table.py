@@ -31,6 +31,7 @@ class Table:
         own = game.encoding(players, self.opening.config)
         self._tally = Tally(game, players) if own is None else None
         self.encoding = own if own is not None else Tally.encoding(game, players, self.opening.config)
+        self._size = self.encoding.size
         self._rng = Random()  # noqa: S311 - chance of a game for programs that learn
 
     def reset(self, seed: int | None) -> None:
@@ -66,7 +67,8 @@ class Table:
         if decides:
             mask[list(self.state.legal(seat))] = 1
         seen = self.state.view(seat) if self._tally is None else self._tally.counts(seat)
-        return {"observation": np.array(self.encoding.encode(seen), np.int32), "action_mask": mask}
+        numbers = np.fromiter(self.encoding.encode(seen), np.int32, self._size)
+        return {"observation": numbers, "action_mask": mask}
 
     def _play_chance(self) -> None:
         while outcomes := self.state.chance():

@@ -53,7 +53,7 @@ class Worker:
         self._database = Database(settings.database_url)
         self._threads = ThreadPoolExecutor(DATABASE_THREADS, thread_name_prefix="sql")
         self._key = load_or_create(settings.data_dir)
-        self._records = RecordStore(settings.data_dir / "records")
+        self._records = RecordStore(settings.data_dir)
         self._sets: set[asyncio.Task[None]] = set()
         self._lease: WorkerLease | None = None
         self._stopping = asyncio.Event()

@@ -75,20 +75,19 @@ async def serve(
     collector = GatewayCollector(core)
     REGISTRY.register(collector)
     metrics.serve(settings.gateway.metrics_listen)
-    tasks = [asyncio.create_task(_cut_revoked(core, tokens))]
+    watch = asyncio.create_task(_cut_revoked(core, tokens))
     publisher = None
     if settings.redis_url:
         redis = connect_redis(settings.redis_url)
         publisher = RegistryPublisher(core, SessionRegistry(redis), relay.address)
-        tasks.append(asyncio.create_task(publisher.run()))
+        publisher.start()
     log.info("%s serves bots at %s and workers at %s", core.name, play.address, relay.address)
     if started is not None:
         started(play.address)
     await stop.wait()
     log.info("%s sends %d bots away", core.name, len(core.sessions))
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    watch.cancel()
+    await asyncio.gather(watch, return_exceptions=True)
     await play.stop(reconnect_within_ms=DRAIN_WITHIN_MS)
     if publisher is not None:
         await publisher.close()

@@ -191,13 +191,30 @@ class RegistryPublisher:
         self._entered: dict[str, tuple[int, str, str]] = {}
         self._new: set[str] = set()
         self._wakeup = asyncio.Event()
+        self._closing = False
+        self._task: asyncio.Task[None] | None = None
         self.up = True
         """Whether Redis answered the last time."""
         core.on_change = self._changed
 
-    async def run(self) -> None:
-        """Renew in time and enter changes at once, until cancelled."""
-        while True:
+    def start(self) -> None:
+        """Renew in time and enter changes at once from now on."""
+        self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """Take all sessions out."""
+        # Ended rather than cancelled: a connection to Redis is not to be trusted after a cancelled command.
+        self._closing = True
+        self._wakeup.set()
+        if self._task is not None:
+            await self._task
+        try:
+            await self._registry.remove(self._entered.values())
+        except Unavailable:
+            log.info("registry not reached at the end; its leases lapse")
+
+    async def _run(self) -> None:
+        while not self._closing:
             renew_all = True
             try:
                 async with asyncio.timeout(RENEW_S):
@@ -208,13 +225,6 @@ class RegistryPublisher:
                 pass
             self._wakeup.clear()
             await self._publish(renew_all=renew_all)
-
-    async def close(self) -> None:
-        """Take all sessions out."""
-        try:
-            await self._registry.remove(self._entered.values())
-        except Unavailable:
-            log.info("registry not reached at the end; its leases lapse")
 
     def _changed(self, session: Session) -> None:
         self._new.add(session.id)

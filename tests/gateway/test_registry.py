@@ -66,10 +66,8 @@ async def publishing(arena: Arena, redis: Redis, relay: str = "unix:/relay") -> 
     """The arena's sessions are entered meanwhile."""
     registry = SessionRegistry(redis)
     publisher = RegistryPublisher(arena.core, registry, relay)
-    task = asyncio.create_task(publisher.run())
+    publisher.start()
     yield registry
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
     await publisher.close()
 
 

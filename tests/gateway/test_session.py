@@ -416,6 +416,8 @@ def test_never_more_sets_than_credit() -> None:
     assert table.told()[-1] == "offer_refused"
     table.start("g2", offer="a")
     table.end("g2", end=pb.MatchEnded.END_VOID)
+    table.offer("b")
+    assert table.told() == ["offer_refused"]
     table.start("g3", offer="a")
     table.end("g3")
     table.offer("b")

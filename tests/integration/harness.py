@@ -101,9 +101,9 @@ class Arena:
 
     def stop(self) -> int:
         """Ends the bots and then the arena as Ctrl-C does; returns the arena's exit status."""
-        for bot in self._bots:
-            bot.kill()
-            bot.wait()
+        for program in self._bots:
+            program.kill()
+            program.wait()
         assert self._up is not None
         self._up.send_signal(signal.SIGINT)
         status = self._up.wait(60)

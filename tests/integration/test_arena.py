@@ -54,7 +54,7 @@ def test_killed_worker(arena: Arena) -> None:
     arena.wait_results(20, timeout_s=90)
     assert demo.poll() is None
     assert arena.problems() == ()
-    assert arena.reasons() == dict.fromkeys(arena.reasons(), {"NORMAL"})
+    assert set().union(*arena.reasons().values()) == {"NORMAL"}
 
 
 def test_killed_gateway(arena: Arena) -> None:
@@ -65,7 +65,7 @@ def test_killed_gateway(arena: Arena) -> None:
     arena.wait_results(20, timeout_s=90)
     assert demo.poll() is None
     assert arena.problems() == ()
-    assert arena.reasons() == dict.fromkeys(arena.reasons(), {"NORMAL"})
+    assert set().union(*arena.reasons().values()) == {"NORMAL"}
 
 
 def test_restarted_valkey(arena: Arena) -> None:
@@ -76,7 +76,7 @@ def test_restarted_valkey(arena: Arena) -> None:
     arena.wait_results(20, timeout_s=120)
     assert demo.poll() is None
     assert arena.problems() == ()
-    assert arena.reasons() == dict.fromkeys(arena.reasons(), {"NORMAL"})
+    assert set().union(*arena.reasons().values()) == {"NORMAL"}
 
 
 def test_one_ctrl_c_ends_all_and_a_second_start_finds_its_data(tmp_path: Path) -> None:

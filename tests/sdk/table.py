@@ -52,8 +52,13 @@ async def first_stream(arena: ScriptedArena, process: asyncio.subprocess.Process
     return stream.result()
 
 
-async def play_game(stream: Stream, name: str, *, players: int, seed: int, most: int = 10_000) -> list[str]:
-    """Deals and referees one game; the bot answers for all seats. Returns the texts of what happened, at most ``most``."""
+async def play_game(
+    stream: Stream, name: str, *, players: int, seed: int, most: int = 10_000, wants: pb.Wants | None = None
+) -> list[str]:
+    """Deals and referees one game; the bot answers for all seats and gets the texts and typed actions it ``wants``.
+
+    Returns the texts of what happened, at most ``most``."""
+    wants = wants or pb.Wants()
     game, rng, told, asked = engines.get(name), Random(seed), [], 0
     state = game.new_state(players)
     for seat in range(players):
@@ -74,7 +79,13 @@ async def play_game(stream: Stream, name: str, *, players: int, seed: int, most:
             asked += 1
             view = pb.View(seat=seat, seq=len(told))
             codecs.encode_view(name, state.view(seat), view)
-            stream.send(decision_requested=_request(game, seat, asked, view, state.legal(seat)))
+            if wants.text:
+                view.text = state.render(seat)
+            request = _request(game, seat, asked, view, state.legal(seat))
+            if wants.typed_actions:
+                for action in request.legal:
+                    codecs.encode_action(name, game.typed(action.id), action.typed)
+            stream.send(decision_requested=request)
         for _ in thinking:
             act = await stream.expect("act")
             seat = int(act.game_id.removeprefix("seat-"))

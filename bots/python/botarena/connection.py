@@ -63,7 +63,7 @@ _CHANNEL_OPTIONS = (
 )
 
 _REFUSALS: dict[grpc.StatusCode, tuple[type[BotArenaError], str]] = {
-    grpc.StatusCode.UNAUTHENTICATED: (Refused, "check ARENA_TOKEN; `arena token` makes a new one"),
+    grpc.StatusCode.UNAUTHENTICATED: (Refused, "check ARENA_TOKEN; `arena token create` makes a new one"),
     grpc.StatusCode.PERMISSION_DENIED: (Refused, "the token must be of the account that owns the bot"),
     grpc.StatusCode.FAILED_PRECONDITION: (VersionSkew, "update the SDK: pip install -U botarena"),
     grpc.StatusCode.NOT_FOUND: (Misconfigured, "check the names of the bot and its games; `arena games` lists them"),

@@ -93,8 +93,8 @@ class Action:
 
 
 class Legal(Sequence[Action]):
-    """The legal actions of a decision, at least two, by ascending id: ``random.choice(legal)`` works, and so does
-    ``17 in legal`` or ``"play R3" in legal``."""
+    """The legal actions of a decision, at least two, by ascending id: a sequence, so that ``random.choice(legal)`` works.
+    ``17 in legal.ids`` and ``"drop" in legal.texts`` ask for one."""
 
     __slots__ = ("_default", "_items")
 
@@ -141,12 +141,6 @@ class Legal(Sequence[Action]):
 
     def __len__(self) -> int:
         return len(self._items)
-
-    def __contains__(self, action: object) -> bool:
-        if isinstance(action, str):
-            return any(item.text == action for item in self._items)
-        wanted = action.id if isinstance(action, Action) else action
-        return any(item.id == wanted for item in self._items)
 
     def __repr__(self) -> str:
         return f"Legal({_some(self.texts)})"

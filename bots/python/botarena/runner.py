@@ -42,7 +42,7 @@ def play(
     """
     target = Target.parse(address, insecure=insecure)
     if target.needs_token and not token:
-        raise Misconfigured("no token: set ARENA_TOKEN or --token; `arena register` or `arena token` makes one")
+        raise Misconfigured("no token: set ARENA_TOKEN or --token; `arena register` or `arena token create` makes one")
     if credit < 1:
         raise Misconfigured(f"credit is the number of games at once, at least 1, not {credit}")
     prepared = load(bot)

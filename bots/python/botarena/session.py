@@ -187,7 +187,7 @@ class Session:
                     "to run several at once give each its own --instance"
                 )
             case pb.Draining.REASON_REVOKED:
-                raise Refused("the token was revoked: make a new one with `arena token`")
+                raise Refused("the token was revoked: make a new one with `arena token create`")
             case pb.Draining.REASON_DONE:
                 self.done = True
             case _:

@@ -94,9 +94,12 @@ class LocalGame:
     finished: Finished
 
 
-async def play_local(match: LocalMatch, on_game: Callable[[LocalGame], None]) -> list[LocalGame]:
+async def play_local(
+    match: LocalMatch, on_game: Callable[[LocalGame], None], people: Mapping[int, Port] | None = None
+) -> list[LocalGame]:
     """Plays the whole match and returns its games in order; ``on_game`` hears of each as it ends.
 
+    ``people``: ports of those positions that are no program. They sit at one game at a time, so concurrency must be 1.
     Raises UserError with the program's output where a bot does not connect or is not ready.
     """
     queue = list(enumerate(match.sets()))
@@ -110,7 +113,7 @@ async def play_local(match: LocalMatch, on_game: Callable[[LocalGame], None]) ->
     with tempfile.TemporaryDirectory(prefix="arena-") as folder:
         async with LocalBots(Path(folder)) as bots:
             lanes = [
-                asyncio.create_task(_lane(match, bots, queue, key, keep))
+                asyncio.create_task(_lane(match, _LanePorts(match, bots, people or {}), queue, key, keep))
                 for _ in range(min(match.concurrency, len(queue)))
             ]
             try:
@@ -124,13 +127,12 @@ async def play_local(match: LocalMatch, on_game: Callable[[LocalGame], None]) ->
 
 async def _lane(
     match: LocalMatch,
-    bots: LocalBots,
+    ports: _LanePorts,
     queue: list[tuple[int, SetJob]],
     key: Ed25519PrivateKey,
     keep: Callable[[LocalGame], None],
 ) -> None:
     """Plays sets off the queue with one process a bot."""
-    ports = _LanePorts(match, bots)
     while queue:
         number, job = queue.pop(0)
         journal = _Keep(match, number, keep)
@@ -152,13 +154,14 @@ async def _lane(
 class _LanePorts:
     """One process a bot; a program that ended is started again with the next game."""
 
-    def __init__(self, match: LocalMatch, bots: LocalBots) -> None:
+    def __init__(self, match: LocalMatch, bots: LocalBots, people: Mapping[int, Port]) -> None:
         self._match = match
         self._bots = bots
+        self._people = people
         self._ports: dict[int, Port] = {}
 
     async def open(self, position: int) -> Port:
-        port = self._ports.get(position)
+        port = self._people.get(position) or self._ports.get(position)
         if port is not None and not port.gone:
             return port
         self._ports[position] = await self._bots.start(self._match.programs[position])

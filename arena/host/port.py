@@ -119,11 +119,6 @@ class Port:
             self._asked.pop(key, None)
 
     @property
-    def busy(self) -> bool:
-        """Whether anything hangs on this session now."""
-        return bool(self._running or self._offers)
-
-    @property
     def frozen(self) -> bool:
         """Whether the session is out of the arena's reach."""
         return self._frozen

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 LOST_AFTER_S = 60.0
 LOOK_EVERY_S = 0.25
+LOOKS = 8
 
 BotKey = tuple[int, str]
 
@@ -48,6 +50,7 @@ class Gateways:
         self._where: dict[BotKey, str] = {}
         self._keys: dict[str, BotKey] = {}
         self._searches: dict[BotKey, asyncio.Task[None]] = {}
+        self._users: Counter[BotKey] = Counter()
 
     async def __aenter__(self) -> Gateways:
         return self
@@ -59,17 +62,26 @@ class Gateways:
         await asyncio.gather(*(link.client.close() for link in self._links.values()))
         await self._redis.aclose()
 
-    async def port(self, bot_id: int, instance: str) -> Port:
-        """The session of a bot's process. Raises SessionFailed if it is not to be found within a few seconds."""
+    async def acquire(self, bot_id: int, instance: str) -> Port:
+        """The session of a bot's process, kept in reach until :meth:`release`.
+
+        Raises SessionFailed if it is not to be found within a few seconds.
+        """
         key = (bot_id, instance)
         port = self._ports.get(key)
-        if port is not None and port.busy:
+        if port is not None and self._users[key]:
+            self._users[key] += 1
             return port
-        for _ in range(8):
+        for _ in range(LOOKS):
             if await self._found(key):
+                self._users[key] += 1
                 return self._ports[key]
             await asyncio.sleep(LOOK_EVERY_S)
         raise SessionFailed(f"bot {bot_id}, instance {instance!r}, is not connected")
+
+    def release(self, bot_id: int, instance: str) -> None:
+        """A set that acquired the session is over."""
+        self._users[bot_id, instance] -= 1
 
     async def _found(self, key: BotKey) -> bool:
         """Whether the registry names a session for the bot and its gateway answers; the port is then there."""
@@ -140,7 +152,7 @@ class Gateways:
         port = self._ports[key]
         if frozen_since is not None:
             port.freeze(frozen_since)
-        if not port.busy:
+        if not self._users[key]:
             self._ports.pop(key)
         elif key not in self._searches:
             search = self._searches[key] = asyncio.create_task(self._look(key, port))
@@ -148,11 +160,11 @@ class Gateways:
 
     async def _look(self, key: BotKey, port: Port) -> None:
         old, deadline = port.session, time.monotonic() + LOST_AFTER_S
-        while port.busy and time.monotonic() < deadline:
+        while self._users[key] and time.monotonic() < deadline:
             await asyncio.sleep(LOOK_EVERY_S)
             if (port.frozen or await self._elsewhere(key, old)) and await self._found(key):
                 return
-        if port.frozen and port.busy:
+        if port.frozen:
             self._ports.pop(key, None)
             port.fail(f"bot {key[0]} did not come back within {LOST_AFTER_S:g} s of the arena's own failure")
 

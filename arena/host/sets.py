@@ -15,7 +15,7 @@ import engines
 from arena import metrics
 from arena.errors import ArenaError
 from arena.host.play import Finished, play_match
-from arena.host.port import Port
+from arena.host.port import Port, SessionFailed
 from arena.host.seats import Seat, SessionSeat
 from arena.host.wire import config_json, time_control_message
 from arena.match.deal import NONCE_BYTES, SECRET_BYTES, Deal, DealMode, commitment, rules_hash, secret_from_seed
@@ -96,7 +96,7 @@ async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519Priv
     nonces: dict[int, bytes] = {}
     with metrics.SETS_RUNNING.track_inprogress():
         for number, deal in enumerate(deals):
-            opened = [await ports.open(position) for position in range(len(job.players))]
+            opened = await _open(ports, len(job.players), begun=number > 0)
             if number == 0 or job.deal_mode == "shared":
                 nonces = await _ready(offers, opened)
             spec = _spec(job, deal, nonces)
@@ -128,6 +128,19 @@ async def _settle(
 def _notice(change: pb.RatingChange) -> pb.ArenaEvent:
     text = f"{change.ladder}: {change.before_milli / 1000:.1f} -> {change.after_milli / 1000:.1f}"
     return pb.ArenaEvent(notice=pb.Notice(kind=pb.Notice.KIND_RATING, text=text, rating=change))
+
+
+async def _open(ports: Ports, players: int, *, begun: bool) -> list[Port]:
+    """All sessions by position. Raises NotReady, or once a game was played SessionFailed, if one is not to be found."""
+    opened = []
+    for position in range(players):
+        try:
+            opened.append(await ports.open(position))
+        except SessionFailed:
+            if begun:
+                raise
+            raise NotReady((position,)) from None
+    return opened
 
 
 async def _ready(offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict[int, bytes]:

@@ -145,8 +145,9 @@ class Worker:
         if plan is None:
             return
         journal = _SqlJournal(self, plan, lease)
+        ports = _WorkerPorts(plan.seats, self._house, self._gateways)
         try:
-            await play_set(_job(plan), _WorkerPorts(plan.seats, self._house, self._gateways), journal, self._key)
+            await play_set(_job(plan), ports, journal, self._key)
         except NotReady as error:
             names = ", ".join(plan.seats[position].bot for position in error.positions)
             await self._give_up(lambda c: sets.release_set(c, lease, set_id, f"not ready: {names}"))
@@ -164,6 +165,8 @@ class Worker:
             log.exception("set %s failed in the arena itself", set_id)
             metrics.VOIDS.labels(str(VoidReason.INFRA_VOID)).inc()
             await self._give_up(lambda c: sets.void_attempts(c, lease, set_id, VoidReason.INFRA_VOID))
+        finally:
+            ports.release()
 
     async def _give_up(self, write: Callable[[Connection], object]) -> None:
         """Says that a set ends without a result; if that cannot be written the sweeper finds out by the lease."""
@@ -266,11 +269,16 @@ class _WorkerPorts:
         if seat.kind == "house":
             return await self._house.port(seat.bot, seat.version)
         if position not in self._remote:
-            self._remote[position] = await self._gateways.port(seat.bot_id, seat.instance)
+            self._remote[position] = await self._gateways.acquire(seat.bot_id, seat.instance)
         return self._remote[position]
 
     async def close_game(self) -> None:
         pass
+
+    def release(self) -> None:
+        """The set is over."""
+        for position in self._remote:
+            self._gateways.release(self._seats[position].bot_id, self._seats[position].instance)
 
 
 def _job(plan: SetPlan) -> SetJob:

@@ -57,6 +57,8 @@ def answer(event: pb.ArenaEvent) -> Iterator[pb.BotEvent]:
         case "decision_requested":
             for act in acts(event.decision_requested):
                 yield pb.BotEvent(act=act)
+        case "match_ended" if MODE == "quitter":
+            os._exit(0)
         case "ping":
             yield pb.BotEvent(pong=pb.Pong(nonce=event.ping.nonce))
 

@@ -12,6 +12,7 @@ EXPECTED = {
     "late": "TIMEOUT",  # R9
     "garbage": "MALFORMED",  # R4
     "vanish": "DISCONNECT",  # R10, R20
+    "quitter": "DISCONNECT",  # who leaves a set that goes badly loses the rest of it
     "twice": "NORMAL",  # R13
     "elsewhere": "NORMAL",  # R15
     "stale": "NORMAL",  # R12

@@ -565,3 +565,18 @@ def test_a_session_is_over_when_nobody_and_nothing_is_left(table: Table) -> None
     assert not table.session.is_over
     table.end()
     assert table.session.is_over
+
+
+def test_a_game_that_moved_elsewhere_is_forgotten(table: Table) -> None:
+    """A bot that stays away and a worker that says no more leave nothing behind; a worker that does is told."""
+    table.start("moved")
+    table.start("here")
+    table.vanish()
+    for _ in range(3):
+        table.after(40 * S)
+        table.worker(deliver=pb.ArenaEvent(events_observed=pb.EventsObserved(game_id="here")))
+    assert table.session.games == 1
+    table.ask("moved")
+    assert table.up[-1].game_unknown == "moved"
+    table.after(130 * S)
+    assert table.session.is_over

@@ -19,10 +19,11 @@ ENDED_REMEMBERED: Final = 64
 
 @dataclass(slots=True)
 class Game:
-    """A seat of a running game. ``frozen_us`` is since when its worker is away."""
+    """A seat of a running game. ``frozen_us`` is since when its worker is away, ``touched_us`` when it last spoke of it."""
 
     worker: str
     started: pb.MatchStarted
+    touched_us: int
     decision: Decision | None = None
     frozen_us: int | None = None
 
@@ -111,7 +112,7 @@ class Games:
         if started.game_id in self._games:
             self._touch(worker, started.game_id)
             return
-        self._games[started.game_id] = Game(worker, started)
+        self._games[started.game_id] = Game(worker, started, self._out.now_us)
         self._offers.game_started(started.offer_id)
         self._out.tell(started)
 
@@ -158,6 +159,15 @@ class Games:
         if game is not None:
             self._ended.append(game_id)
             self._offers.game_ended(game.started.offer_id, counts=counts)
+
+    def forget_quiet(self) -> None:
+        """Forget, while the bot is away, games of which nothing was heard for long: the bot may play them elsewhere.
+
+        A worker that speaks of one after all learns that it is unknown here, and starts it again.
+        """
+        since_us = self._out.now_us - self._limits.frozen_us
+        for game_id in [i for i, g in self._games.items() if g.touched_us <= since_us and not g.open_decision]:
+            self.forget(game_id)
 
     def worker_down(self, worker: str) -> None:
         """A worker is away: its games stand still."""
@@ -223,5 +233,6 @@ class Games:
             self._out.to_worker(worker, rpb.GatewayEvent(game_unknown=game_id))
             return None
         game.worker = worker
+        game.touched_us = self._out.now_us
         game.frozen_us = None
         return game

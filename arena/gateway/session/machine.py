@@ -50,6 +50,7 @@ class Session:
         self.hello = pb.Hello()
         self.credit = 0
         self.draining = False
+        self._absences = 0
         self._limits: Final = limits
         self._conduct: Final = conduct
         self._tally: Final = tally
@@ -289,6 +290,10 @@ class Session:
             case TimerKind.PING:
                 if timer.number == self.stream:
                     self._ping()
+            case TimerKind.AWAY:
+                if timer.number == self._absences and not self.connected:
+                    self._games.forget_quiet()
+                    self._watch_absence()
         return self._finish()
 
     def _ping(self) -> None:
@@ -349,6 +354,12 @@ class Session:
     def _tell_lost(self) -> None:
         for worker in self._workers():
             self._out.to_worker(worker, rpb.GatewayEvent(session_lost=rpb.SessionLost()))
+        self._absences += 1
+        self._watch_absence()
+
+    def _watch_absence(self) -> None:
+        if self._games:
+            self._out.wake(self._out.now_us + self._limits.frozen_us, TimerKind.AWAY, "", self._absences)
 
     def _workers(self) -> set[str]:
         return {*self._games.workers(), *self._offers.workers()}

@@ -88,6 +88,7 @@ class TimerKind(Enum):
     OFFER = "offer"
     FROZEN = "frozen"
     PING = "ping"
+    AWAY = "away"
 
 
 class Timer(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final
@@ -53,11 +53,13 @@ class Book:
 
     ladder_id: int
     spec: LadderSpec
+    pair_sets_a_day: int
     seq: int = -1
     members: dict[int, Member] = field(default_factory=dict)
     meetings: Counter[Pair] = field(default_factory=Counter)
     _today: deque[tuple[int, Pair]] = field(default_factory=deque)
     _met_today: Counter[Pair] = field(default_factory=Counter)
+    _full: set[Pair] = field(default_factory=set)
 
     def refresh(self, connection: Connection, seq: int) -> None:
         """Reads the standings again if the ledger has grown to ``seq``."""
@@ -106,16 +108,22 @@ class Book:
                 bots = pair(first.bot, second.bot)
                 self._today.append((made_at, bots))
                 self._met_today[bots] += 1
+                if self._met_today[bots] >= self.pair_sets_a_day:
+                    self._full.add(bots)
 
-    def closed(self, versions: Collection[int], cap: int, now: int) -> frozenset[Pair]:
-        """Pairs among ``versions`` whose bots have met ``cap`` times in 24 hours. Never a house bot's."""
+    def closed(self, versions: Iterable[int], now: int) -> frozenset[Pair]:
+        """Pairs among ``versions`` whose bots have had their sets of the last 24 hours. Never a house bot's."""
         while self._today and self._today[0][0] <= now - DAY_MS:
-            self._met_today[self._today.popleft()[1]] -= 1
-        full = {bots for bots, met in self._met_today.items() if met >= cap}
-        if not full:
+            bots = self._today.popleft()[1]
+            self._met_today[bots] -= 1
+            self._full.discard(bots)
+        if not self._full:
             return frozenset()
+        of_bot: dict[int, list[int]] = {}
+        for version in versions:
+            of_bot.setdefault(self.members[version].bot, []).append(version)
         return frozenset(
-            pair(a, b) for a, b in combinations(versions, 2) if pair(self.members[a].bot, self.members[b].bot) in full
+            pair(a, b) for one, other in self._full for a in of_bot.get(one, ()) for b in of_bot.get(other, ())
         )
 
     def house(self) -> list[int]:

@@ -11,8 +11,9 @@ from arena import metrics
 from arena.doorbell import Doorbell
 from arena.errors import ArenaError, Unavailable
 from arena.gateway.registry import SessionRegistry, connect_redis
+from arena.ladder.desk import OnlineBot
 from arena.ladder.entry import open_ladders
-from arena.ladder.scheduler import OnlineBot, Scheduler
+from arena.ladder.scheduler import Scheduler
 from arena.live import publisher
 from arena.settings import Settings
 from arena.storage.db import Database

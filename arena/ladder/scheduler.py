@@ -10,23 +10,21 @@ import logging
 import os
 import secrets
 import socket
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from random import SystemRandom
 from typing import Final, Protocol
 
 from sqlalchemy import Connection, select
 
 from arena.errors import ArenaError, Unavailable
-from arena.ladder.book import UNLIMITED, Book, InFlight, in_flight
+from arena.ladder.book import Book, InFlight, in_flight
+from arena.ladder.desk import Desk, OnlineBot, Table
 from arena.ladder.entry import enter
-from arena.ladder.pairing import Candidate, next_set
 from arena.settings import SchedulerSettings
 from arena.storage import outbox
 from arena.storage.db import Database
 from arena.storage.leadership import Leadership, keep_lead, resign, take_lead
-from arena.storage.plans import NewSeat
 from arena.storage.sets import create_set, ladder_spec
 from arena.storage.sweeper import sweep_claims, sweep_queue
 from arena.storage.tables import ladder, now_ms
@@ -34,27 +32,6 @@ from arena.storage.tables import ladder, now_ms
 ROLE: Final = "scheduler"
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class OnlineBot:
-    """One connected process of a bot.
-
-    ``games`` maps the games that it plays to numbers of players (empty: every number); no games means every game.
-    ``credit`` is how many matches it takes at once in all: what is in flight the scheduler knows by itself.
-    """
-
-    bot_id: int
-    version_id: int
-    instance: str
-    credit: int
-    games: Mapping[str, Collection[int]] = field(default_factory=dict)
-
-    def plays(self, game: str, players: int) -> bool:
-        """Whether the process said that it plays this."""
-        if not self.games:
-            return True
-        return game in self.games and (not self.games[game] or players in self.games[game])
 
 
 class Sessions(Protocol):
@@ -156,17 +133,17 @@ class Scheduler:
         flying, now = self._read()
         if self._enter(leadership, online):
             flying, now = self._read()
-        desk = _Desk(online, flying, self._settings)
+        desk = Desk(online, flying, self._settings)
         made: list[str] = []
         for book, tables in self._seat_all(desk, now):
             made += self._insert(leadership, book, tables)
         return made
 
-    def _seat_all(self, desk: _Desk, now: int) -> list[tuple[Book, list[_Table]]]:
+    def _seat_all(self, desk: Desk, now: int) -> list[tuple[Book, list[Table]]]:
         """New sets by ladder. Ladders take turns, so that a bot with few seats plays on all of its own."""
         open_books = list(self._books.values())
         self._random.shuffle(open_books)
-        made: dict[int, list[_Table]] = {}
+        made: dict[int, list[Table]] = {}
         while open_books:
             for book in tuple(open_books):
                 table = desk.table(book, now, self._random.getrandbits(64))
@@ -186,7 +163,7 @@ class Scheduler:
                 if (book := self._books.get(row.id)) is not None:
                     book.refresh(connection, row.seq)
                     continue
-                book = Book(row.id, ladder_spec(row))
+                book = Book(row.id, ladder_spec(row), self._settings.pair_sets_a_day)
                 book.refresh(connection, row.seq)
                 book.remember(connection, [one for one in flying if one.ladder_id == row.id], now)
                 self._books[row.id] = book
@@ -207,22 +184,14 @@ class Scheduler:
                     enter(connection, ladder_id, version_id)
         return bool(new)
 
-    def _insert(self, leadership: Leadership, book: Book, tables: Sequence[_Table]) -> list[str]:
+    def _insert(self, leadership: Leadership, book: Book, tables: Sequence[Table]) -> list[str]:
         budget_ms = book.budget_ms()
         with self._database.write() as connection:
             keep_lead(connection, leadership)
             return [_create(connection, book, table, budget_ms) for table in tables]
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """A set to be made."""
-
-    seats: tuple[NewSeat, ...]
-    house_only: bool
-
-
-def _create(connection: Connection, book: Book, table: _Table, budget_ms: int) -> str:
+def _create(connection: Connection, book: Book, table: Table, budget_ms: int) -> str:
     return create_set(
         connection,
         book.ladder_id,
@@ -232,72 +201,3 @@ def _create(connection: Connection, book: Book, table: _Table, budget_ms: int) -
         # House bots start afresh for each game and cannot remember a deal; remote bots could.
         deal_mode="shared" if table.house_only else "own",
     )
-
-
-class _Desk:
-    """One round's seats, handed out to the ladders."""
-
-    def __init__(self, online: Sequence[OnlineBot], flying: Sequence[InFlight], settings: SchedulerSettings) -> None:
-        self._settings = settings
-        self._online = online
-        taken = Counter(seat for one in flying for seat in one.seats)
-        self._free = {
-            (bot.version_id, bot.instance): bot.credit - taken[bot.version_id, bot.instance] for bot in online
-        }
-        self._queued = Counter(one.ladder_id for one in flying if one.queued)
-        self._house_sets = sum(one.house_only for one in flying)
-        self._games: Counter[tuple[int, int]] = Counter()
-        for one in flying:
-            for version, _ in one.seats:
-                self._games[one.ladder_id, version] += len(one.seats)
-
-    def table(self, book: Book, now: int, seed: int) -> _Table | None:
-        """A new set of a ladder; None if its backlog is full or nobody is free."""
-        if self._queued[book.ladder_id] >= self._settings.backlog:
-            return None
-        candidates = self._candidates(book)
-        external = [bot.version for bot in candidates if not bot.house]
-        versions = next_set(
-            candidates,
-            book.spec.players,
-            book.meetings,
-            book.closed(external, self._settings.pair_sets_a_day, now),
-            seed,
-            house_only=self._house_sets < self._settings.house_sets,
-        )
-        if versions is None:
-            return None
-        book.count(versions, now, now)
-        return self._seat(book, versions)
-
-    def _candidates(self, book: Book) -> list[Candidate]:
-        seats: Counter[int] = Counter()
-        for bot in self._online:
-            if bot.version_id in book.members and bot.plays(book.spec.game, book.spec.players):
-                seats[bot.version_id] += max(0, self._free[bot.version_id, bot.instance])
-        for version in book.house():
-            seats[version] = UNLIMITED
-        return [book.candidate(version, free, self._games[book.ladder_id, version]) for version, free in seats.items()]
-
-    def _seat(self, book: Book, versions: Sequence[int]) -> _Table:
-        seats = tuple(self._take(book, version) for version in versions)
-        house_only = all(book.members[version].house for version in versions)
-        self._queued[book.ladder_id] += 1
-        self._house_sets += house_only
-        for version in versions:
-            self._games[book.ladder_id, version] += len(versions)
-        return _Table(seats, house_only)
-
-    def _take(self, book: Book, version: int) -> NewSeat:
-        """A seat at the bot's process that has most of them free."""
-        member = book.members[version]
-        if member.house:
-            return NewSeat(version, member.bot)
-        able = [
-            bot.instance
-            for bot in self._online
-            if bot.version_id == version and bot.plays(book.spec.game, book.spec.players)
-        ]
-        instance = max(able, key=lambda name: self._free[version, name])
-        self._free[version, instance] -= 1
-        return NewSeat(version, member.bot, instance)

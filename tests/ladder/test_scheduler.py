@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy import select, update
 
 from arena.errors import Fenced, Unavailable
+from arena.ladder.desk import OnlineBot
 from arena.ladder.entry import open_ladders
-from arena.ladder.scheduler import OnlineBot, Scheduler
+from arena.ladder.scheduler import Scheduler
 from arena.ladder.settlement import check
 from arena.match.spec import VoidReason
 from arena.settings import LadderSpec, SchedulerSettings

@@ -1,0 +1,128 @@
+"""Who is connected, and the handing out of their seats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from arena.ladder.book import UNLIMITED, Book, InFlight
+from arena.ladder.pairing import Candidate, next_set
+from arena.settings import SchedulerSettings
+from arena.storage.plans import NewSeat
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineBot:
+    """One connected process of a bot.
+
+    ``games`` maps the games that it plays to numbers of players (empty: every number); no games means every game.
+    ``credit`` is how many matches it takes at once in all: what is in flight the scheduler knows by itself.
+    """
+
+    bot_id: int
+    version_id: int
+    instance: str
+    credit: int
+    games: Mapping[str, Collection[int]] = field(default_factory=dict)
+
+    def plays(self, game: str, players: int) -> bool:
+        """Whether the process said that it plays this."""
+        if not self.games:
+            return True
+        return game in self.games and (not self.games[game] or players in self.games[game])
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A set to be made."""
+
+    seats: tuple[NewSeat, ...]
+    house_only: bool
+
+
+class Desk:
+    """One round's seats, handed out to the ladders."""
+
+    def __init__(self, online: Sequence[OnlineBot], flying: Sequence[InFlight], settings: SchedulerSettings) -> None:
+        self._settings = settings
+        self._online = online
+        self._processes: dict[int, list[OnlineBot]] = {}
+        for bot in online:
+            self._processes.setdefault(bot.version_id, []).append(bot)
+        taken = Counter(seat for one in flying for seat in one.seats)
+        self._free = {
+            (bot.version_id, bot.instance): bot.credit - taken[bot.version_id, bot.instance] for bot in online
+        }
+        self._queued = Counter(one.ladder_id for one in flying if one.queued)
+        self._house_sets = sum(one.house_only for one in flying)
+        self._known: dict[int, tuple[Book, dict[int, Candidate]]] = {}
+        self._games: Counter[tuple[int, int]] = Counter()
+        for one in flying:
+            for version, _ in one.seats:
+                self._games[one.ladder_id, version] += len(one.seats)
+
+    def table(self, book: Book, now: int, seed: int) -> Table | None:
+        """A new set of a ladder; None if its backlog is full or nobody is free."""
+        if self._queued[book.ladder_id] >= self._settings.backlog:
+            return None
+        candidates = self._candidates(book)
+        external = [bot.version for bot in candidates if not bot.house]
+        versions = next_set(
+            candidates,
+            book.spec.players,
+            book.meetings,
+            book.closed(external, now),
+            seed,
+            house_only=self._house_sets < self._settings.house_sets,
+        )
+        if versions is None:
+            return None
+        book.count(versions, now, now)
+        return self._seat(book, versions)
+
+    def _candidates(self, book: Book) -> list[Candidate]:
+        if book.ladder_id not in self._known:
+            external = {
+                bot.version_id
+                for bot in self._online
+                if bot.version_id in book.members and bot.plays(book.spec.game, book.spec.players)
+            }
+            known = {version: self._candidate(book, version) for version in (*sorted(external), *book.house())}
+            self._known[book.ladder_id] = (book, known)
+        return list(self._known[book.ladder_id][1].values())
+
+    def _candidate(self, book: Book, version: int) -> Candidate:
+        games = self._games[book.ladder_id, version]
+        if book.members[version].house:
+            return book.candidate(version, UNLIMITED, games)
+        return book.candidate(version, sum(max(0, free) for free in self._able(book, version).values()), games)
+
+    def _able(self, book: Book, version: int) -> dict[str, int]:
+        """Free seats, by instance, of a version's processes that play what the ladder plays."""
+        return {
+            bot.instance: self._free[version, bot.instance]
+            for bot in self._processes[version]
+            if bot.plays(book.spec.game, book.spec.players)
+        }
+
+    def _seat(self, book: Book, versions: Sequence[int]) -> Table:
+        seats = tuple(self._take(book, version) for version in versions)
+        house_only = all(book.members[version].house for version in versions)
+        self._queued[book.ladder_id] += 1
+        self._house_sets += house_only
+        for version in versions:
+            self._games[book.ladder_id, version] += len(versions)
+        for other, known in self._known.values():
+            known.update((version, self._candidate(other, version)) for version in versions if version in known)
+        return Table(seats, house_only)
+
+    def _take(self, book: Book, version: int) -> NewSeat:
+        """A seat at the bot's process that has most of them free."""
+        member = book.members[version]
+        if member.house:
+            return NewSeat(version, member.bot)
+        able = self._able(book, version)
+        instance = max(able, key=lambda name: able[name])
+        self._free[version, instance] -= 1
+        return NewSeat(version, member.bot, instance)

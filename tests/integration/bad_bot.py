@@ -48,6 +48,8 @@ def acts(asked: pb.DecisionRequested) -> Iterator[pb.Act]:
             yield good
         case "vanish":
             os._exit(0)
+        case _:
+            yield good
 
 
 def answer(event: pb.ArenaEvent) -> Iterator[pb.BotEvent]:

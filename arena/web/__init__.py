@@ -1,0 +1,1 @@
+"""The pages that people watch, live, and the metrics of what processes share."""

@@ -1,0 +1,234 @@
+"""The web process: routes, errors, life and death."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.errors import Unavailable, UserError
+from arena.settings import Settings
+from arena.web import bots, exporter, home, ladders, matches, reading, status
+from arena.web.content import HTML, Content
+from arena.web.exporter import Exporter
+from arena.web.hub import Full
+from arena.web.security import Guard
+from arena.web.site import NotHere, Site
+
+log = logging.getLogger(__name__)
+
+LONGEST_TOPIC: Final = 160
+ROUTES: Final = (
+    Route("/", home.page),
+    Route("/ladders", ladders.index),
+    Route("/ladders/{slug}", ladders.page),
+    Route("/bots/{name}", bots.page),
+    Route("/matches", matches.index),
+    Route("/matches/{match_id}", matches.page),
+    Route("/matches/{match_id}/replay.json", matches.positions),
+    Route("/matches/{match_id}/record", matches.record),
+    Route("/games", reading.games),
+    Route("/games/{name}", reading.game),
+    Route("/docs", reading.docs),
+    Route("/docs/{page}", reading.doc),
+    Route("/status", status.page),
+    Route("/metrics", exporter.page),
+)
+
+
+def build(settings: Settings) -> Starlette:
+    """The application; its ``state.site`` is what all pages share."""
+    site = Site(settings)
+    site.topics.update(
+        home=home.home_topic(home.Chooser()),
+        ladder=ladders.ladder_topic,
+        bot=bots.bot_topic,
+        status=status.status_topic,
+    )
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(site.watch.run())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            site.hub.close()
+            await site.close()
+
+    app = Starlette(
+        routes=[
+            *ROUTES,
+            Route("/live", live),
+            Route("/healthz", healthy),
+            Route("/robots.txt", robots),
+            Route("/favicon.ico", favicon),
+            Route("/static/{name}", static),
+        ],
+        lifespan=lifespan,
+        exception_handlers={
+            NotHere: not_here,
+            HTTPException: refused,
+            Unavailable: unavailable,
+            Exception: failed,
+        },
+    )
+    app.state.site = site
+    app.state.exporter = Exporter(site)
+    app.add_middleware(_Timed, exporter=app.state.exporter)
+    return app
+
+
+async def serve(settings: Settings) -> None:
+    """Serves the pages at ``settings.web.listen`` until SIGTERM or SIGINT. Raises UserError if it cannot listen."""
+    host, _, port = settings.web.listen.rpartition(":")
+    app = build(settings)
+    config = uvicorn.Config(
+        Guard(app),  # around everything, Starlette's own page for errors included
+        host=host.strip("[]"),
+        port=int(port),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    server = _Server(config)
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        app.state.site.hub.close()  # live streams never end by themselves, and the server waits for them
+        server.ask_to_stop()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    try:
+        await server.serve()
+    except SystemExit:
+        raise UserError(f"cannot listen on {settings.web.listen}") from None
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+class _Server(uvicorn.Server):
+    """Signals are ours: uvicorn would raise them again after the end, and the process would look killed."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def ask_to_stop(self) -> None:
+        """Ends serving, gracefully the first time."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+class _Timed:
+    """Counts and times requests by route."""
+
+    def __init__(self, app: ASGIApp, exporter: Exporter) -> None:
+        self._app = app
+        self._seconds = exporter.seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            route = scope.get("route")
+            name = route.path if isinstance(route, Route) else "none"
+            if name != "/live":
+                self._seconds.labels(name, str(status)).observe(time.perf_counter() - began)
+
+
+async def live(request: Request) -> Response:
+    """``/live?topic=&version=``: what changes on a page, as server-sent events."""
+    site: Site = request.app.state.site
+    topic = request.query_params.get("topic", "")[:LONGEST_TOPIC]
+    try:
+        events = await site.hub.stream(topic, request.query_params.get("version", ""))
+    except Full:
+        return PlainTextResponse("Too many viewers.\n", 503, {"retry-after": "10"})
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(events, headers=headers, media_type="text/event-stream")
+
+
+async def static(request: Request) -> Response:
+    """``/static/{name}``"""
+    site: Site = request.app.state.site
+    content = site.assets.get(request.path_params["name"])
+    if content is None:
+        raise NotHere("there is no such file")
+    return content.answer(request)
+
+
+async def favicon(_request: Request) -> Response:
+    """``/favicon.ico``, for browsers that do not look at the page first."""
+    return RedirectResponse("/static/icon.svg", 301)
+
+
+async def healthy(request: Request) -> Response:
+    """``/healthz``: whether the database answers."""
+    site: Site = request.app.state.site
+    await site.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar_one())
+    return PlainTextResponse("ok\n", headers={"cache-control": "no-store"})
+
+
+async def robots(_request: Request) -> Response:
+    """``/robots.txt``: matches are many, and of no use to a search engine."""
+    return PlainTextResponse("User-agent: *\nDisallow: /matches\nDisallow: /live\n")
+
+
+async def not_here(request: Request, error: Exception) -> Response:
+    """404."""
+    return _error(request, 404, "Not here", str(error))
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """What the router refuses."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return _error(request, 404, "Not here", "There is no such page.")
+    return _error(request, error.status_code, "That does not work", error.detail)
+
+
+async def unavailable(request: Request, error: Exception) -> Response:
+    """503: reads are shed before results are."""
+    log.warning("%s: %s", request.url.path, error)
+    response = _error(request, 503, "Busy", "The arena cannot show this now. Matches go on; try again in a moment.")
+    response.headers["retry-after"] = "2"
+    return response
+
+
+async def failed(request: Request, _error_: Exception) -> Response:
+    """500; the traceback is in the log alone."""
+    return _error(request, 500, "Our mistake", "The arena could not make this page. It has been written down.")
+
+
+def _error(request: Request, code: int, heading: str, message: str) -> Response:
+    site: Site = request.app.state.site
+    html = site.html("error.html", code=code, heading=heading, message=message)
+    return Content(html.encode(), HTML, status=code, cache="no-store").answer(request)

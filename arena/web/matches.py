@@ -1,0 +1,154 @@
+"""Matches: the list, a match's page with its replay, its record to take away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import Response
+
+from arena.errors import ArenaError, UserError
+from arena.match.record import DamagedRecord
+from arena.storage import overview, queries
+from arena.storage.queries import MatchPage, MatchRow
+from arena.web.content import FOREVER, HTML, JSON, Content
+from arena.web.replay import Frame, Replayed, frames, replayed
+from arena.web.site import HOT_S, WARM_S, NotHere, Site
+
+PAGE: Final = 50
+KEEP_S: Final = 120.0
+"""How long a refereed match is kept: it never changes, but there are many."""
+GZIP: Final = "application/gzip"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchView:
+    """A match and the other games of its set."""
+
+    page: MatchPage
+    games: tuple[tuple[int, str], ...]
+
+
+async def index(request: Request) -> Response:
+    """``/matches``, newest first; ``?bot=`` and ``?ladder=`` choose, ``?cursor=`` goes on."""
+    site: Site = request.app.state.site
+    bot, ladder, cursor = (request.query_params.get(name, "")[:200] for name in ("bot", "ladder", "cursor"))
+
+    def read(connection: Connection) -> tuple[Sequence[MatchRow], str]:
+        try:
+            return queries.recent_matches(
+                connection, bot_name=bot or None, ladder_slug=ladder or None, cursor=cursor, limit=PAGE
+            )
+        except UserError as error:
+            raise NotHere(str(error)) from None
+
+    async def make() -> Content:
+        rows, following = await site.read(read)
+        html = site.html("matches.html", rows=rows, following=following, bot=bot, ladder=ladder, cursor=cursor)
+        return Content(html.encode(), HTML)
+
+    return await site.page(request, ("matches", bot, ladder, cursor), HOT_S, make)
+
+
+async def page(request: Request) -> Response:
+    """``/matches/{id}``; ``?seat=`` and ``?n=`` choose whose eyes and which position, for those without scripts."""
+    site: Site = request.app.state.site
+    match_id, seat_text, n_text = (
+        request.path_params["match_id"],
+        request.query_params.get("seat", ""),
+        request.query_params.get("n", ""),
+    )
+
+    async def make() -> Content:
+        view = await _view(site, match_id)
+        match = view.page.match
+        seat = _seat(seat_text, match.players)
+        replay = await _replay(site, match)
+        shown = await _frames(site, match, seat) if isinstance(replay, Replayed) else ()
+        n = min(int(n_text), len(shown) - 1) if n_text.isdecimal() and len(n_text) < 7 else len(shown) - 1
+        html = site.html("match.html", view=view, match=match, replay=replay, frames=shown, seat=seat, n=n)
+        return Content(html.encode(), HTML)
+
+    return await site.page(request, ("match", match_id, seat_text, n_text), WARM_S, make)
+
+
+async def positions(request: Request) -> Response:
+    """``/matches/{id}/replay.json?seat=``: all positions in one observer's eyes."""
+    site: Site = request.app.state.site
+    match_id, seat_text = request.path_params["match_id"], request.query_params.get("seat", "")
+
+    async def make() -> Content:
+        match = (await _view(site, match_id)).page.match
+        seat = _seat(seat_text, match.players)
+        shown = await _frames(site, match, seat)
+        if not shown:
+            raise NotHere("this match cannot be replayed here")
+        document = {"match": match.match_id, "seat": seat, "frames": [frame.to_json() for frame in shown]}
+        body = await site.work(lambda: json.dumps(document, separators=(",", ":")).encode())
+        return Content(body, JSON)
+
+    return await site.page(request, ("positions", match_id, seat_text), KEEP_S, make)
+
+
+async def record(request: Request) -> Response:
+    """``/matches/{id}/record``: the file that ``arena verify`` and ``arena replay`` read."""
+    site: Site = request.app.state.site
+    match = (await _view(site, request.path_params["match_id"])).page.match
+    try:
+        data = await site.work(lambda: site.records.read(match.record_digest))
+    except ArenaError as error:
+        raise NotHere(str(error)) from None
+    name = f"{match.game}-{match.match_id}.jsonl.gz"
+    headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": FOREVER}
+    return Response(data, headers=headers, media_type=GZIP)
+
+
+async def _view(site: Site, match_id: str) -> MatchView:
+    def read(connection: Connection) -> MatchView:
+        try:
+            found = queries.match_page(connection, match_id)
+        except UserError as error:
+            raise NotHere(str(error)) from None
+        return MatchView(found, overview.matches_of_set(connection, found.match.set_id))
+
+    return await site.cache.get(("match view", match_id), WARM_S, lambda: site.read(read))
+
+
+async def _replay(site: Site, match: MatchRow) -> Replayed | str:
+    """The match refereed again, or why it cannot be."""
+
+    async def make() -> Replayed | str:
+        try:
+            return await site.work(lambda: replayed(site.records.read(match.record_digest)))
+        except (ArenaError, DamagedRecord) as error:
+            return str(error)
+
+    return await site.cache.get(("replay", match.match_id), KEEP_S, make)
+
+
+async def _frames(site: Site, match: MatchRow, seat: int | None) -> tuple[Frame, ...]:
+    async def make() -> tuple[Frame, ...]:
+        replay = await _replay(site, match)
+        if isinstance(replay, str):
+            return ()
+        return await site.work(lambda: tuple(frames(replay, seat)))
+
+    return await site.cache.get(("frames", match.match_id, seat), KEEP_S, make)
+
+
+def _seat(text: str, players: int) -> int | None:
+    if text == "":
+        return None
+    if not text.isdecimal() or len(text) > 2 or int(text) >= players:
+        raise NotHere("this match has no such seat")
+    return int(text)
+
+
+def by_place(match: MatchRow) -> Sequence[Mapping[str, Any]]:
+    """Seats in the order of their places."""
+    order = sorted(range(match.players), key=lambda seat: (match.seats[seat].place, seat))
+    return [{"seat": seat, "row": match.seats[seat]} for seat in order]

@@ -1,0 +1,107 @@
+"""What people read: the games' rules and the documentation, from Markdown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+import engines
+from arena.match.deal import rules_hash
+from arena.storage import overview, queries
+from arena.web.content import HTML, Content
+from arena.web.site import WARM_S, NotHere, Site
+
+DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
+"""In a checkout; an installed arena comes without."""
+HOUR: Final = 60
+_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
+_TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
+_PAGE: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+async def games(request: Request) -> Response:
+    """``/games``"""
+    site: Site = request.app.state.site
+
+    async def make() -> Content:
+        ladders = await site.read(queries.ladders)
+        busy = (await site.read(lambda connection: overview.activity(connection, HOUR))).by_ladder
+        return Content(site.html("games.html", games=_games(), ladders=ladders, busy=busy).encode(), HTML)
+
+    return await site.page(request, "games", WARM_S, make)
+
+
+async def game(request: Request) -> Response:
+    """``/games/{name}``: the rules, the options, the ladders."""
+    site: Site = request.app.state.site
+    name = request.path_params["name"]
+
+    async def make() -> Content:
+        found = {one.name: one for one in _games()}.get(name)
+        if found is None:
+            raise NotHere(f"there is no game {name!r}")
+        ladders = [row for row in await site.read(queries.ladders) if row.spec.game == name]
+        html = site.html(
+            "game.html", game=found, rules=rendered(found.summary), ladders=ladders, rules_hash=rules_hash(found).hex()
+        )
+        return Content(html.encode(), HTML)
+
+    return await site.page(request, ("game", name), WARM_S, make)
+
+
+async def docs(request: Request) -> Response:
+    """``/docs``"""
+    site: Site = request.app.state.site
+
+    async def make() -> Content:
+        pages = [(path.stem, title(path.read_text(encoding="utf-8"))) for path in sorted(DOCS.glob("*.md"))]
+        return Content(site.html("docs.html", pages=pages).encode(), HTML)
+
+    return await site.page(request, "docs", WARM_S, make)
+
+
+async def doc(request: Request) -> Response:
+    """``/docs/{page}``"""
+    site: Site = request.app.state.site
+    name = request.path_params["page"].removesuffix(".md")
+
+    async def make() -> Content:
+        path = DOCS / f"{name}.md"
+        if not _PAGE.fullmatch(name) or not path.is_file():
+            raise NotHere(f"there is no page {name!r} in the documentation")
+        text = path.read_text(encoding="utf-8")
+        return Content(site.html("doc.html", title=title(text), body=rendered(text)).encode(), HTML)
+
+    return await site.page(request, ("doc", name), WARM_S, make)
+
+
+def rendered(text: str) -> Markup:
+    """Markdown as HTML; HTML in it stays text. Wide tables and code scroll by themselves."""
+    html = _MARKDOWN.render(text)
+    html = html.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
+    html = html.replace("</table>", "</table></div>")
+    html = html.replace("<pre>", '<pre tabindex="0">')
+    return Markup(html)  # noqa: S704 - the renderer escapes
+
+
+def title(text: str) -> str:
+    """The first heading."""
+    found = _TITLE.search(text)
+    return found[1] if found else ""
+
+
+def _games() -> list[engines.Game]:
+    """The games that are installed here."""
+    found = []
+    for name in engines.names():
+        try:
+            found.append(engines.get(name))
+        except ModuleNotFoundError:
+            continue
+    return found

@@ -1,0 +1,148 @@
+// The replay: steps through all positions in one observer's eyes. Without scripts its links do the same, a page each.
+
+const root = document.querySelector("[data-replay]");
+if (root) start(root);
+
+function start(root) {
+  const $ = (selector) => root.querySelector(selector);
+  const picture = $("[data-picture]"), event = $("[data-event]"), seek = $(".seek"), play = $("[data-go=play]");
+  const last = Number(root.dataset.last);
+  const names = [...root.querySelectorAll("[data-score-of] .name")].map((node) => node.textContent);
+  const films = new Map();
+  let seat = root.querySelector(".eyes [aria-current]").dataset.seat;
+  let n = fromAddress() ?? Number($("[data-n]").textContent);
+  let timer = null;
+
+  for (const hidden of root.querySelectorAll("[hidden]")) hidden.hidden = false;
+
+  /** Positions for a pair of eyes, asked for once. */
+  function film(eyes) {
+    if (!films.has(eyes)) {
+      films.set(eyes, fetch(`${root.dataset.replay}?seat=${eyes}`).then((response) => {
+        if (!response.ok) throw new Error(`${response.status}`);
+        return response.json();
+      }).then((document) => document.frames));
+    }
+    return films.get(eyes);
+  }
+
+  function fromAddress() {
+    const found = /^#(\d{1,6})(?:s(\d))?$/.exec(location.hash);
+    if (!found) return null;
+    if (found[2] !== undefined && root.querySelector(`.eyes [data-seat="${found[2]}"]`)) seat = found[2];
+    return Math.min(Number(found[1]), last);
+  }
+
+  /** The board with what is new in it marked, character by character. */
+  function paint(board, earlier) {
+    const before = earlier?.split("\n") ?? null;
+    const lines = board.split("\n").map((line, row) => {
+      const fragment = document.createDocumentFragment(), old = before?.[row] ?? (before ? "" : line);
+      let at = 0;
+      while (at < line.length) {
+        const same = line[at] === old[at] || line[at] === " ";
+        let end = at + 1;
+        while (end < line.length && (line[end] === old[end] || line[end] === " ") === same) end += 1;
+        const text = line.slice(at, end);
+        if (same) fragment.append(text);
+        else fragment.append(Object.assign(document.createElement("mark"), { textContent: text }));
+        at = end;
+      }
+      fragment.append("\n");
+      return fragment;
+    });
+    picture.replaceChildren(...lines);
+  }
+
+  async function show(wanted, { address = true } = {}) {
+    n = Math.max(0, Math.min(last, wanted));
+    let frames;
+    try {
+      frames = await film(seat);
+    } catch {
+      films.delete(seat);
+      halt();
+      $("[data-text]").textContent = "The positions cannot be fetched now.";
+      return;
+    }
+    const [board, scores, actors, text, kind] = frames[n];
+    paint(board, n > 0 ? frames[n - 1][0] : null);
+    event.dataset.kind = kind;
+    $("[data-who]").textContent = kind === "chance" ? "Chance" : actors.map((actor) => names[actor]).join(", ");
+    $("[data-text]").textContent = text;
+    $("[data-n]").textContent = n;
+    seek.value = n;
+    seek.setAttribute("aria-valuetext", `${n} of ${last}: ${text}`);
+    for (const item of root.querySelectorAll("[data-score-of]")) {
+      const number = Number(item.dataset.scoreOf);
+      item.querySelector("b").textContent = String(scores[number]).replace("-", "−");
+      item.classList.toggle("acts", actors.includes(number));
+    }
+    for (const eye of root.querySelectorAll(".eyes a")) {
+      if (eye.dataset.seat === seat) eye.setAttribute("aria-current", "true");
+      else eye.removeAttribute("aria-current");
+    }
+    if (address) history.replaceState(null, "", `${location.pathname}#${n}${seat === "" ? "" : `s${seat}`}`);
+    if (n === last) halt();
+  }
+
+  function halt() {
+    clearTimeout(timer);
+    timer = null;
+    play.setAttribute("aria-pressed", "false");
+    play.setAttribute("aria-label", "Play");
+  }
+
+  function go() {
+    if (n === last) n = -1;
+    play.setAttribute("aria-pressed", "true");
+    play.setAttribute("aria-label", "Pause");
+    const tick = async () => {
+      await show(n + 1);
+      if (play.getAttribute("aria-pressed") === "true") timer = setTimeout(tick, Number($("[data-speed]").value));
+    };
+    tick();
+  }
+
+  const moves = {
+    first: () => 0,
+    back: () => n - 1,
+    next: () => n + 1,
+    last: () => last,
+  };
+
+  root.addEventListener("click", (click) => {
+    const eye = click.target.closest(".eyes a"), button = click.target.closest("[data-go]");
+    if (eye) {
+      click.preventDefault();
+      seat = eye.dataset.seat;
+      show(n);
+    } else if (button) {
+      click.preventDefault();
+      if (button === play) return play.getAttribute("aria-pressed") === "true" ? halt() : go();
+      halt();
+      show(moves[button.dataset.go]());
+    }
+  });
+  seek.addEventListener("input", () => { halt(); show(Number(seek.value)); });
+
+  document.addEventListener("keydown", (key) => {
+    if (key.altKey || key.ctrlKey || key.metaKey || /^(input|select|textarea)$/i.test(key.target.tagName)) return;
+    const step = key.shiftKey ? 10 : 1;
+    const wanted = { ArrowLeft: n - step, ArrowRight: n + step, Home: 0, End: last }[key.key];
+    if (wanted !== undefined) {
+      key.preventDefault();
+      halt();
+      show(wanted);
+    } else if (key.key === " " && !key.target.closest("a, button")) {
+      key.preventDefault();
+      play.getAttribute("aria-pressed") === "true" ? halt() : go();
+    }
+  });
+  addEventListener("hashchange", () => {
+    const wanted = fromAddress();
+    if (wanted !== null) { halt(); show(wanted, { address: false }); }
+  });
+
+  show(n, { address: false });
+}

@@ -1,0 +1,99 @@
+"""What this process sees of the whole arena: who is connected, how fast bots answer, and how that went lately."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from redis.asyncio import Redis
+
+from arena import live
+from arena.errors import Unavailable
+from arena.gateway.registry import OnlineSession, SessionRegistry
+from arena.metrics import Latency, Snapshot, Snapshots
+
+log = logging.getLogger(__name__)
+
+EVERY_S: Final = 2.0
+WINDOW_S: Final = 60.0
+KEPT: Final = 150
+RETRY_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One look. ``recent``: the decisions of the last minute; ``at`` on the monotonic clock, in seconds."""
+
+    at: float
+    sessions: tuple[OnlineSession, ...]
+    snapshot: Snapshot
+    recent: Latency
+
+
+class Watch:
+    """Looks at Redis every other second; without Redis there is simply nothing to see."""
+
+    def __init__(self, redis: Redis | None, on_event: Callable[[], None]) -> None:
+        """``on_event`` is called when something has happened anywhere in the arena."""
+        self._redis = redis
+        self._registry = SessionRegistry(redis) if redis is not None else None
+        self._on_event = on_event
+        self._samples: deque[Sample] = deque(maxlen=KEPT)
+        self.up = False
+        """Whether Redis answered the last time."""
+
+    @property
+    def last(self) -> Sample | None:
+        """The newest sample, if Redis answers."""
+        return self._samples[-1] if self._samples and self.up else None
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """The last five minutes, oldest first."""
+        return tuple(self._samples)
+
+    @property
+    def online(self) -> frozenset[int]:
+        """Version ids with a connected process."""
+        return frozenset(session.version_id for session in self.last.sessions) if self.last else frozenset()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        if self._redis is None:
+            return
+        await asyncio.gather(self._look_again_and_again(self._redis), self._listen(self._redis))
+
+    async def look(self) -> None:
+        """One look. Raises Unavailable."""
+        assert self._redis is not None
+        assert self._registry is not None
+        sessions = tuple(await self._registry.list_online())
+        snapshot = await Snapshots.read(self._redis)
+        now = time.monotonic()
+        earlier = next((one for one in self._samples if now - one.at <= WINDOW_S), None)
+        recent = snapshot.decisions.since(earlier.snapshot.decisions) if earlier else snapshot.decisions
+        self._samples.append(Sample(now, sessions, snapshot, recent))
+
+    async def _look_again_and_again(self, redis: Redis) -> None:
+        while True:
+            try:
+                await self.look()
+                self.up = True
+            except Unavailable as error:
+                if self.up:
+                    log.warning("%s; pages show what SQL says", error)
+                self.up = False
+            await asyncio.sleep(EVERY_S)
+
+    async def _listen(self, redis: Redis) -> None:
+        while True:
+            try:
+                async for _ in live.events(redis):
+                    self._on_event()
+            except Unavailable:
+                await asyncio.sleep(RETRY_S)

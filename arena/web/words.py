@@ -1,0 +1,116 @@
+"""Numbers, times and reasons as people read them: the templates' filters."""
+
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, datetime
+from typing import Final
+
+from arena.match.spec import SeatReason
+
+HUES: Final = 8
+MINUS: Final = "−"
+
+REASONS: Final = {
+    SeatReason.NORMAL: "played to the end",
+    SeatReason.TIMEOUT: "ran out of time",
+    SeatReason.ILLEGAL: "played an illegal action",
+    SeatReason.MALFORMED: "answered with something that is no action",
+    SeatReason.BOT_CRASH: "crashed",
+    SeatReason.DISCONNECT: "disconnected",
+}
+SHORT_REASONS: Final = {
+    SeatReason.NORMAL: "finished",
+    SeatReason.TIMEOUT: "timeout",
+    SeatReason.ILLEGAL: "illegal move",
+    SeatReason.MALFORMED: "malformed answer",
+    SeatReason.BOT_CRASH: "crash",
+    SeatReason.DISCONNECT: "disconnect",
+}
+ORDINALS: Final = ("th", "st", "nd", "rd")
+
+
+def reason(code: str) -> str:
+    """How a seat's game ended, in a sentence's words."""
+    return REASONS.get(SeatReason(code), code) if code in set(SeatReason) else code.lower().replace("_", " ")
+
+
+def short_reason(code: str) -> str:
+    """How a seat's game ended, in one or two words."""
+    return SHORT_REASONS.get(SeatReason(code), code) if code in set(SeatReason) else code.lower().replace("_", " ")
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th."""
+    teen = 10 <= number % 100 <= 20
+    return f"{number}{'th' if teen or number % 10 > 3 else ORDINALS[number % 10]}"
+
+
+def count(number: float) -> str:
+    """With narrow spaces between the thousands."""
+    return f"{number:,.0f}".replace(",", "\u202f")
+
+
+def signed(number: float, digits: int = 0) -> str:
+    """With its sign, and a real minus."""
+    text = f"{abs(number):.{digits}f}"
+    return text if float(text) == 0 else f"{'+' if number > 0 else MINUS}{text}"
+
+
+def points(number: int) -> str:
+    """A score with a real minus."""
+    return str(number).replace("-", MINUS)
+
+
+def duration(ms: float | None) -> str:
+    """Milliseconds as the nearest usual unit: 340 µs, 12 ms, 3.4 s, 5 min, 2.5 h, 3 d."""
+    if ms is None:
+        return "–"
+    if ms < 1:
+        return f"{ms * 1000:.0f} µs"
+    if ms < 1000:
+        return f"{ms:.3g} ms" if ms < 10 else f"{ms:.0f} ms"
+    for limit, unit, size in ((60e3, "s", 1e3), (3.6e6, "min", 60e3), (172.8e6, "h", 3.6e6)):
+        if ms < limit:
+            return f"{ms / size:.1f} {unit}" if ms < 10 * size else f"{ms / size:.0f} {unit}"
+    return f"{ms / 86.4e6:.0f} d"
+
+
+def iso(ms: int) -> str:
+    """RFC 3339 in UTC."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def clock(ms: int) -> str:
+    """What stands where no script turns a time into "3 minutes ago"."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%d %b %H:%M")
+
+
+def hue(name: str) -> int:
+    """A bot's colour, 0..7, the same everywhere."""
+    return zlib.crc32(name.lower().encode()) % HUES
+
+
+def game_title(name: str) -> str:
+    """``balloon-challenge`` as ``Balloon Challenge``, whether or not the game is installed here."""
+    return name.replace("-", " ").title()
+
+
+def ladder_title(slug: str, game: str, players: int) -> str:
+    """What a ladder is called on pages; a slug that says more than game and players is kept."""
+    return game_title(game) if slug == f"{game}-{players}p" else f"{game_title(game)} ({slug})"
+
+
+FILTERS: Final = {
+    "reason": reason,
+    "short_reason": short_reason,
+    "ordinal": ordinal,
+    "count": count,
+    "signed": signed,
+    "points": points,
+    "duration": duration,
+    "iso": iso,
+    "clock": clock,
+    "hue": hue,
+    "game_title": game_title,
+}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable
+from typing import Any, Final, NoReturn, TypeAlias
 
 import grpc
 from google.protobuf.message import DecodeError, Message
@@ -218,18 +218,18 @@ class RelayClient:
             self._channel = grpc.aio.insecure_channel(self.address, options=options)
         else:
             self._channel = grpc.aio.secure_channel(self.address, self._credentials, options=options)
-        self._queue.push(rpb.WorkerEvent(attach=self._attach))
         call: Any = self._channel.stream_stream(f"/{RELAY_SERVICE}/Relay")()
-        attached: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(timeout_s):
+                self.gateway = await self._attached(call)
+        except TimeoutError:
+            await self._fail(call, "no answer")
+        except grpc.aio.AioRpcError as error:
+            await self._fail(call, error.details() or error.code().name)
         if self._owns_clock:
             self._clock.start()
         self._pulse = Pulse(self._clock, lambda beat: self.send(rpb.WorkerEvent(heartbeat=beat)))
-        self._task = asyncio.create_task(self._run(call, attached))
-        try:
-            self.gateway = await asyncio.wait_for(attached, timeout_s)
-        except (TimeoutError, Unavailable) as error:
-            await self.close()
-            raise Unavailable(f"no gateway answers at {self.address}: {error}") from None
+        self._task = asyncio.create_task(self._run(call, self._pulse))
 
     async def close(self) -> None:
         """End the stream."""
@@ -241,8 +241,29 @@ class RelayClient:
         if self._owns_clock:
             self._clock.stop()
 
-    async def _run(self, call: Any, attached: asyncio.Future[str]) -> None:
-        assert self._pulse is not None
+    async def _attached(self, call: Any) -> str:
+        """Say who dials; the name of the gateway that answers. Nothing else is written before."""
+        attach = rpb.RelayRequest(events=[rpb.WorkerEvent(attach=self._attach)])
+        await call.write(attach.SerializeToString())
+        data = await call.read()
+        events = rpb.RelayResponse.FromString(data).events if isinstance(data, bytes) else []
+        if not events or not events[0].HasField("attached"):
+            raise TimeoutError
+        for event in events[1:]:
+            self._take(event)
+        return events[0].attached.gateway
+
+    async def _fail(self, call: Any, why: str) -> NoReturn:
+        call.cancel()
+        await self.close()
+        raise Unavailable(f"no gateway attaches this worker at {self.address}: {why}")
+
+    async def _run(self, call: Any, pulse: Pulse) -> None:
+        async def read() -> None:
+            while isinstance(data := await call.read(), bytes):
+                pulse.heard()
+                for event in rpb.RelayResponse.FromString(data).events:
+                    self._take(event)
 
         async def write() -> None:
             while frame := await self._queue.frame():
@@ -250,36 +271,18 @@ class RelayClient:
 
         reason = "the gateway ended the stream"
         try:
-            await first_of(self._read(call, attached), write(), self._pulse.until_silence())
+            await first_of(read(), write(), pulse.until_silence())
         except grpc.aio.AioRpcError as error:
             reason = error.details() or error.code().name
         except (grpc.aio.BaseError, asyncio.InvalidStateError, DecodeError) as error:
             reason = str(error)
         finally:
             call.cancel()
-        if attached.done():
-            self._on_down(reason)
-        else:
-            attached.set_exception(Unavailable(reason))
+        self._on_down(reason)
 
-    async def _read(self, call: Any, attached: asyncio.Future[str]) -> None:
-        assert self._pulse is not None
-        async for event in _events(call):
-            self._pulse.heard()
-            match event.WhichOneof("event"):
-                case "heartbeat":
-                    pass
-                case "attached":
-                    if not attached.done():
-                        attached.set_result(event.attached.gateway)
-                case _:
-                    self._on_event(event)
-
-
-async def _events(call: Any) -> AsyncIterator[rpb.GatewayEvent]:
-    while isinstance(data := await call.read(), bytes):
-        for event in rpb.RelayResponse.FromString(data).events:
-            yield event
+    def _take(self, event: rpb.GatewayEvent) -> None:
+        if event.WhichOneof("event") != "heartbeat":
+            self._on_event(event)
 
 
 async def first_of(*coroutines: Any) -> None:

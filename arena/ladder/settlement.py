@@ -41,6 +41,7 @@ class Settlement:
     changes: tuple[RatingChange, ...]
 
 
+POINTS_AT_ONCE: Final = 10_000
 _STANDING: Final = tuple(field.name for field in fields(Standing) if field.name != "version")
 _FINISH: Final = (
     update(game_set).where(game_set.c.id == bindparam("set")).values(state=SetState.FINISHED, finished_at=now_ms())
@@ -130,10 +131,13 @@ def rebuild(connection: Connection, ladder_id: int) -> int:
         changed = step(standings, seq, posted.entry)
         points += [_point(ladder_id, seq, change) for change in _changes(standings, changed.values())]
         standings.update(changed)
-    if standings:
-        connection.execute(_INSERT_RATING, [_row(ladder_id, standing) for standing in standings.values()])
+        if len(points) >= POINTS_AT_ONCE:
+            connection.execute(_INSERT_POINT, points)
+            points.clear()
     if points:
         connection.execute(_INSERT_POINT, points)
+    if standings:
+        connection.execute(_INSERT_RATING, [_row(ladder_id, standing) for standing in standings.values()])
     connection.execute(update(ladder).where(ladder.c.id == ladder_id).values(seq=seq, cursor=seq))
     return seq
 

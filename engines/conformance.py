@@ -125,6 +125,8 @@ def check_ids(case: Case) -> None:
         refuses(MalformedAction, f"typed({event})", partial(game.typed, event))
     for text in {"", " ", "nonsense", "\0", "é", *_misspelt(texts)}.difference(texts):
         refuses(MalformedAction, f"parse({text!r})", partial(game.parse, text))
+    for other in (None, 7, 1.5, ["play"]):  # what a caller may have from JSON
+        refuses(MalformedAction, f"parse({other!r})", partial(game.parse, cast(str, other)))
 
 
 def _misspelt(texts: Sequence[str]) -> Iterator[str]:
@@ -158,6 +160,8 @@ def check_positions(case: Case) -> None:
         case.game.check_invariants(state)
         due = (state.is_terminal, bool(state.chance()), bool(state.actors()))
         require(sum(due) == 1, "exactly one of end, chance and decision must be due", due, state.render(None))
+        for nobody in (-1, case.players):
+            require(state.legal(nobody) == (), f"legal({nobody}) must be empty: there is no such seat")
         _check_chance(case, state)
         _check_decisions(case, state)
         _check_result(case, state)

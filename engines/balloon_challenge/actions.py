@@ -78,7 +78,7 @@ def typed_of(event: int) -> Event:
 
 def id_of(text: str) -> int:
     """The id of a canonical text. Raises MalformedAction."""
-    event = _IDS.get(text)
+    event = _IDS.get(text) if isinstance(text, str) else None
     if event is None:
         raise MalformedAction(f"{text!r} is no event of Balloon Challenge; an action is like 'play R5', or 'drop'")
     return event

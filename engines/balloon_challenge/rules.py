@@ -160,7 +160,7 @@ class State(BaseState):
         return () if self.turn == NOBODY else (self.turn,)
 
     def legal(self, seat: int) -> tuple[int, ...]:
-        return (*self.hands[seat], DROP) if seat == self.turn else ()
+        return (*self.hands[seat], DROP) if seat == self.turn != NOBODY else ()
 
     def default_action(self, seat: int) -> int:
         return DROP

@@ -155,7 +155,7 @@ def text(event: int) -> str:
 
 def parse(line: str) -> int:
     """The id of a canonical text. Raises MalformedAction."""
-    event = IDS.get(line)
+    event = IDS.get(line) if isinstance(line, str) else None
     if event is None:
         raise MalformedAction(
             f"balloon-pop has no {line!r}; there are e.g. 'card 7', 'group 2', 'V2r', 'H0-4', 'pop r@2,0'"

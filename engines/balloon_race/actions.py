@@ -190,7 +190,7 @@ def text(event: int) -> str:
 
 def parse(text: str) -> int:
     """The id of a canonical text. Raises MalformedAction."""
-    event = _IDS.get(text)
+    event = _IDS.get(text) if isinstance(text, str) else None
     if event is None:
-        raise MalformedAction(f"{text[:40]!r} is no text of balloon-race; such are 'assign 24631>', 'move 4,4-7,7'")
+        raise MalformedAction(f"{repr(text)[:40]} is no text of balloon-race; such are 'assign 24631>', 'move 4,4-7,7'")
     return event

@@ -45,8 +45,14 @@ def _board(view: RaceView) -> list[str]:
 
 
 def _side(view: RaceView) -> list[str]:
-    zone = f", landing zone {PAD_ROW},{view.zone}" if view.zone >= 0 else ""
-    lines = [f"Round {view.round} of {ROUNDS}{zone}", "", *(_player(view, seat) for seat in range(view.players)), ""]
+    zone = f" · landing zone {PAD_ROW},{view.zone}" if view.zone >= 0 else ""
+    you = f" · you are seat {view.seat}" if view.seat is not None else ""
+    lines = [
+        f"Round {view.round} of {ROUNDS}{zone}{you}",
+        "",
+        *(_player(view, seat) for seat in range(view.players)),
+        "",
+    ]
     if view.phase == "over":
         lines.append("The race is over.")
     elif view.actor is None:

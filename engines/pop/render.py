@@ -51,7 +51,7 @@ def _table(view: PopView) -> list[str]:
 
 def _seat_line(view: PopView, seat: int) -> str:
     mark = ">" if seat == view.seat else " "
-    parts = [f"{mark} seat {seat}  {view.points[seat]:3} points, {view.hand_sizes[seat]:2} cards in hand"]
+    parts = [f"{mark} seat {seat}  {view.points[seat]:3} points, {view.hand_sizes[seat]:2} in hand"]
     if view.chosen:
         parts.append(f"plays {_cards(view.chosen[seat])}")
     if view.left:

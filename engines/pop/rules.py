@@ -132,7 +132,7 @@ class PopState(State):
         return tuple(range(self.plan.players)) if self.due.phase == CHOOSE else ()
 
     def legal(self, seat: int) -> tuple[int, ...]:
-        if self.due.phase != CHOOSE:
+        if self.due.phase != CHOOSE or not 0 <= seat < len(self.hands):
             return ()
         hand = self.hands[seat]
         if self.plan.cards_each == 1:

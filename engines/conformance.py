@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, is_dataclass
 from functools import partial
 from itertools import combinations
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from engines.game import BadConfig, Config, Game, GameError, IllegalAction, MalformedAction, State, View
 from engines.playout import Step, advance, choose, events, random_step

@@ -16,6 +16,8 @@ from scipy.special import ndtr
 
 from arena.ratings.bradley_terry import ELO, fit
 from arena.ratings.comparisons import Comparisons, Floats, Ints, comparisons
+from arena.ratings.elo import expected
+from arena.ratings.sprt import LEAST_SETS, UNSEEN, Hypotheses
 
 TRUE_SD: Final = 200.0
 """Spread of the simulated bots' true ratings."""
@@ -105,3 +107,72 @@ def simulated_ladder(rng: Generator, *, players: int, bots: int, shared: bool) -
     tables = random_tables(bots, players, 50 * bots // players, rng, activity)
     places = play(truth[tables], players, rng, shared=shared)
     return truth, comparisons(tables, places, bots)
+
+
+@dataclass(frozen=True, slots=True)
+class SprtRuns:
+    """Many tests at one true difference. ``first_run``: the scores of the first, in steps of the support."""
+
+    runs: int
+    accepted_h1: float
+    mean_sets: float
+    most_sets: int
+    first_run: tuple[int, ...]
+
+
+def sprt_runs(
+    runs: int,
+    hypotheses: Hypotheses,
+    elo: float,
+    *,
+    players: int,
+    shared: bool,
+    seed: int,
+    on_end: Callable[[int], None] = lambda ended: None,
+) -> SprtRuns:
+    """Runs tests of a new version that is truly ``elo`` better than the copies of the old one beside it, all in step."""
+    rng = np.random.default_rng(seed)
+    steps = 2 * players * (players - 1)
+    ratings = np.zeros((runs, players))
+    ratings[:, 0] = elo
+    counts = np.zeros((runs, steps + 1))
+    lower, upper = hypotheses.bounds
+    sets, accepted = np.zeros(runs, np.int64), np.zeros(runs, bool)
+    running = np.arange(runs)
+    first_run: list[int] = []
+    while len(running):
+        places = play(ratings[running], players, rng, shared=shared)
+        mine, others = places[:, :, :1], places[:, :, 1:]
+        scores = (2 * (mine < others) + (mine == others)).sum(axis=(1, 2))
+        if running[0] == 0:
+            first_run.append(int(scores[0]))
+        counts[running, scores] += 1
+        sets[running] += 1
+        if sets[running[0]] < LEAST_SETS:
+            continue
+        ratio = _llrs(counts[running], hypotheses)
+        accepted[running[ratio >= upper]] = True
+        over = (ratio <= lower) | (ratio >= upper)
+        running = running[~over]
+        on_end(int(over.sum()))
+    return SprtRuns(runs, float(accepted.mean()), float(sets.mean()), int(sets.max()), tuple(first_run))
+
+
+def _llrs(counts: Floats, hypotheses: Hypotheses) -> Floats:
+    """:func:`arena.ratings.sprt.llr` of (runs, scores) counts."""
+    filled = np.where(counts == 0, UNSEEN, counts)
+    total = filled.sum(axis=1)
+    p = filled / total[:, None]
+    scores = np.linspace(0, 1, counts.shape[1])
+    q0, q1 = (_tilts(scores - expected(elo, 0.0), p) for elo in (hypotheses.elo0, hypotheses.elo1))
+    return np.asarray(total * (p * np.log(q0 / q1)).sum(axis=1))
+
+
+def _tilts(away: Floats, p: Floats) -> Floats:
+    """(runs, scores) of 1 + x (score - mean), ``away`` being score - mean, by halving the interval of x."""
+    low, high = np.full(len(p), -1 / away.max()), np.full(len(p), -1 / away.min())
+    for _ in range(45):
+        x = (low + high) / 2
+        rising = (p * away / (1 + x[:, None] * away)).sum(axis=1) > 0
+        low, high = np.where(rising, x, low), np.where(rising, high, x)
+    return np.asarray(1 + ((low + high) / 2)[:, None] * away)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Self
 
 import grpc
@@ -16,7 +17,15 @@ METHOD = "/botarena.v1.PlayService/Play"
 class BareBot:
     """One stream. ``pong``: whether pings are answered."""
 
-    def __init__(self, address: str, token: str = "", *, pong: bool = True, **hello: Any) -> None:
+    def __init__(
+        self,
+        address: str,
+        token: str = "",
+        *,
+        pong: bool = True,
+        options: Sequence[tuple[str, int]] = (),
+        **hello: Any,
+    ) -> None:
         self.hello = pb.Hello(**{"credit": 4, **hello})
         self.events: asyncio.Queue[pb.ArenaEvent] = asyncio.Queue()
         self.error: grpc.aio.AioRpcError | None = None
@@ -24,7 +33,7 @@ class BareBot:
         self.frames = 0
         self._pong = pong
         self._writing = asyncio.Lock()
-        self._channel = grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
+        self._channel = grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1), *options])
         metadata = [("authorization", f"Bearer {token}")] if token else []
         self.call = self._channel.stream_stream(METHOD)(metadata=metadata)
         self._pump: asyncio.Task[None] | None = None

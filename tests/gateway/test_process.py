@@ -47,7 +47,7 @@ class Gateway:
         self.process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", PROGRAM, env=self._environment, stderr=asyncio.subprocess.PIPE
         )
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async with grpc.aio.insecure_channel(self.play) as channel:
                 await channel.channel_ready()
 
@@ -55,7 +55,7 @@ class Gateway:
         """Send a signal; its exit status and what it wrote to standard error."""
         assert self.process is not None
         self.process.send_signal(number)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             _, stderr = await self.process.communicate()
         return self.process.returncode or 0, stderr.decode()
 

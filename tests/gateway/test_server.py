@@ -218,6 +218,17 @@ async def test_r7_a_flood_is_out_with_the_time_to_wait(arena: Arena) -> None:
     assert (code, details["ErrorInfo"].reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "FLOOD")
 
 
+async def test_r8_a_flood_of_http2_pings_is_sent_away(arena: Arena) -> None:
+    """A client that pings each second without a word gets GOAWAY; one that plays is left alone."""
+    pings = [("grpc.keepalive_time_ms", 500), ("grpc.http2.max_pings_without_data", 0)]
+    async with BareBot(arena.address, arena.issue("alice"), instance="plays") as bot:
+        flood = BareBot(arena.address, arena.issue("alice"), options=pings)
+        async with flood:
+            assert await flood.ended() is grpc.StatusCode.UNAVAILABLE
+        assert "ping" in (await flood.call.details()).lower()
+        assert not bot.call.done()
+
+
 async def test_r9_a_paused_process_takes_no_time_from_a_bot(arena: Arena) -> None:
     """While the gateway itself stands still for 400 ms, a decision of 250 ms neither expires nor is charged."""
     async with BareBot(arena.address, arena.issue("alice")) as bot:

@@ -131,7 +131,7 @@ FRAMES = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(frames=st.lists(FRAMES, max_size=5))
 def test_r2_no_bytes_crash_the_core(frames: list[bytes]) -> None:
     """Any frame either does something or ends its own stream, and says why."""

@@ -62,8 +62,10 @@ class State(engines.State):
         return tuple(range(self.n)) if len(self.prizes) > len(self.bids) else ()
 
     def legal(self, seat: int) -> tuple[int, ...]:
+        if seat not in self.actors():
+            return ()
         spent = {bids[seat] for bids in self.bids}
-        return tuple(value - 1 for value in range(1, self.cards + 1) if value not in spent) if self.actors() else ()
+        return tuple(value - 1 for value in range(1, self.cards + 1) if value not in spent)
 
     def chance(self) -> Chance:
         if self.is_terminal or self.actors():

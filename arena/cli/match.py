@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from arena import loops
 from arena.cli.common import (
     ConfigOption,
     GameOption,
@@ -94,7 +94,7 @@ def _play(plan: LocalMatch, records: Path | None) -> list[LocalGame]:
                 path.write_bytes(game.finished.record.to_bytes())
             progress.advance(task)
 
-        return asyncio.run(play_local(plan, on_game))
+        return loops.run(play_local(plan, on_game))
 
 
 def _report(plan: LocalMatch, played: Sequence[LocalGame]) -> dict[str, Any]:

@@ -30,7 +30,8 @@ ATTEMPTS = 3
 class LocalMatch:
     """What ``arena match`` plays: ``games`` games over rotating seats, in sets of one game a seating.
 
-    ``fresh``: positions whose program must not live from one game of a shared deal into the next.
+    ``fresh``: positions whose program must not live from one game of a shared deal into the next. ``skip``: numbers of
+    sets that were played before.
     """
 
     game: str
@@ -42,6 +43,7 @@ class LocalMatch:
     seed: int | None = None
     concurrency: int = 1
     fresh: frozenset[int] = frozenset()
+    skip: frozenset[int] = frozenset()
 
     def sets(self) -> list[SetJob]:
         """The sets to play, in order; the last one is short if the games do not fill it."""
@@ -102,7 +104,7 @@ async def play_local(
     ``people``: ports of those positions that are no program. They sit at one game at a time, so concurrency must be 1.
     Raises UserError with the program's output where a bot does not connect or is not ready.
     """
-    queue = list(enumerate(match.sets()))
+    queue = [(number, job) for number, job in enumerate(match.sets()) if number not in match.skip]
     key = Ed25519PrivateKey.generate()
     games: list[LocalGame] = []
 

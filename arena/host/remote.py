@@ -41,8 +41,8 @@ class Gateways:
     """``async with Gateways(redis_url, worker, epoch) as gateways``. ``epoch()`` gives the worker's present one."""
 
     def __init__(self, redis_url: str, worker: str, epoch: Callable[[], int]) -> None:
-        self._redis = connect_redis(redis_url)
-        self._registry = SessionRegistry(self._redis)
+        self.redis = connect_redis(redis_url)
+        self._registry = SessionRegistry(self.redis)
         self._worker = worker
         self._epoch = epoch
         self._links: dict[str, _Link] = {}
@@ -60,7 +60,7 @@ class Gateways:
             search.cancel()
         await asyncio.gather(*self._searches.values(), return_exceptions=True)
         await asyncio.gather(*(link.client.close() for link in self._links.values()))
-        await self._redis.aclose()
+        await self.redis.aclose()
 
     async def acquire(self, bot_id: int, instance: str) -> Port:
         """The session of a bot's process, kept in reach until :meth:`release`.

@@ -25,6 +25,7 @@ from arena.host.remote import Gateways
 from arena.host.sets import GameDeal, GameJob, NotReady, SetJob, play_set
 from arena.keys import load_or_create
 from arena.ladder.settlement import Settlement, finish_set
+from arena.loops import new_event_loop
 from arena.match.spec import Player, VoidReason
 from arena.settings import Settings
 from arena.storage import sets
@@ -47,7 +48,7 @@ class Worker:
     def __init__(self, settings: Settings, name: str) -> None:
         self._settings = settings
         self._name = name
-        self._loop = asyncio.new_event_loop()
+        self._loop = new_event_loop()
         self._thread = threading.Thread(target=self._run, name="sets", daemon=True)
         self._ready = threading.Event()
         self._database = Database(settings.database_url)
@@ -82,17 +83,16 @@ class Worker:
         self._loop.close()
 
     async def _main(self) -> None:
-        beat = asyncio.create_task(self._beat())
         async with (
             HouseBots(self._settings.data_dir / "logs") as self._house,
             Gateways(self._settings.redis_url or "", self._name, lambda: self._held.epoch) as self._gateways,
         ):
+            beat = asyncio.create_task(self._beat())
             self._ready.set()
             await self._stopping.wait()
+            beat.cancel()
             self._drop_sets()
-            await asyncio.gather(*self._sets, return_exceptions=True)
-        beat.cancel()
-        await asyncio.gather(beat, return_exceptions=True)
+            await asyncio.gather(beat, *self._sets, return_exceptions=True)
         await self._in_transaction(lambda connection: retire_worker(connection, self._held))
 
     @property
@@ -105,6 +105,7 @@ class Worker:
         renewed = time.monotonic()
         while True:
             await asyncio.sleep(HEARTBEAT_S)
+            await self._publish_numbers()
             try:
                 await self._in_transaction(lambda connection: heartbeat(connection, self._held))
                 renewed = time.monotonic()
@@ -116,6 +117,13 @@ class Worker:
                 log.warning("no heartbeat: %s", error)
                 if time.monotonic() - renewed > LEASE_MS / 1000:
                     self._drop_sets()
+
+    async def _publish_numbers(self) -> None:
+        """Gives dashboards this process's numbers; without Redis they do without."""
+        try:
+            await metrics.Snapshots.publish(self._gateways.redis, self._name)
+        except Unavailable as error:
+            log.info("no numbers for the dashboard: %s", error)
 
     def _drop_sets(self) -> None:
         for playing in self._sets:

@@ -106,7 +106,11 @@ class Arena:
             program.wait()
         assert self._up is not None
         self._up.send_signal(signal.SIGINT)
-        status = self._up.wait(60)
+        try:
+            status = self._up.wait(60)
+        except subprocess.TimeoutExpired:
+            self._up.kill()
+            raise
         (self.folder / "up.log").rename(self.folder / f"up-{time.monotonic_ns()}.log")
         return status
 

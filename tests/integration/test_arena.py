@@ -5,22 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from sqlalchemy import select
 
 from arena.storage.tables import bot, match, result, set_seat
 from tests.integration.harness import DEMO_BOT, RAW_BOT, Arena, alive, descendants, until
-
-
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    running = Arena(tmp_path)
-    running.start()
-    yield running
-    running.stop()
 
 
 def played_by(arena: Arena, name: str) -> int:

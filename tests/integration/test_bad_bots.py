@@ -19,11 +19,9 @@ EXPECTED = {
 }
 
 
-def test_each_bad_bot_gets_its_reason_and_the_others_play_on(tmp_path: Path) -> None:
+def test_each_bad_bot_gets_its_reason_and_the_others_play_on(arena: Arena) -> None:
     """Illegal, late, garbled, vanished: a loss with that reason; twice, stale, somebody else's: ignored. A good bot
     beside them ends every game NORMAL."""
-    arena = Arena(tmp_path)
-    arena.start()
     arena.start_bot(DEMO_BOT, arena.register("good", "demo"), "--credit", "4")
     for mode in EXPECTED:
         arena.start_bot(BAD_BOT, arena.register(f"owner-{mode}", f"bot-{mode}"), mode)
@@ -39,4 +37,3 @@ def test_each_bad_bot_gets_its_reason_and_the_others_play_on(tmp_path: Path) -> 
     for name in ("demo", "random", "greedy", "heuristic"):
         assert ended.get(name, {"NORMAL"}) == {"NORMAL"}, name
     assert arena.problems() == ()
-    assert arena.stop() == 0

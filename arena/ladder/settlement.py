@@ -117,7 +117,10 @@ def post(connection: Connection, ladder_id: int, entry: LedgerEntry) -> tuple[in
 
 
 def rebuild(connection: Connection, ladder_id: int) -> int:
-    """Writes a ladder's ratings anew from its ledger; returns the number of entries. Raises BrokenLedger."""
+    """Writes a ladder's ratings anew from its ledger; returns the number of entries. Raises BrokenLedger.
+
+    Takes some minutes for a million sets, and on SQLite nobody else writes meanwhile: workers lose their leases.
+    """
     connection.execute(select(ladder.c.id).where(ladder.c.id == ladder_id).with_for_update())
     connection.execute(delete(rating).where(rating.c.ladder_id == ladder_id))
     connection.execute(delete(rating_point).where(rating_point.c.ladder_id == ladder_id))

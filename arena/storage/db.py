@@ -17,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from arena.errors import ArenaError, Unavailable, UserError
 
 BUSY_MS: Final = 10_000
+POOL_SIZE: Final = 4
 READ_POOL_TIMEOUT_S: Final = 2.0
 """Reads give up long before writes do: when the database is slow, pages fail and results do not."""
 WRITE_POOL_TIMEOUT_S: Final = 20.0
@@ -39,13 +40,15 @@ class Database:
                         "the arena's processes share their database: SQLite needs a file, as sqlite:///PATH"
                     )
                 Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-            self._reads = self._engine(url, "BEGIN", size=4, pool_timeout=READ_POOL_TIMEOUT_S)
-            self._writes = self._engine(url, "BEGIN IMMEDIATE", size=4, pool_timeout=WRITE_POOL_TIMEOUT_S)
+            # SQLite's transactions see one moment as they are; PostgreSQL's only if they are told to.
+            snapshot = {} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
+            self._reads = self._engine(url, "BEGIN", pool_timeout=READ_POOL_TIMEOUT_S, **snapshot)
+            self._writes = self._engine(url, "BEGIN IMMEDIATE", pool_timeout=WRITE_POOL_TIMEOUT_S)
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
             raise UserError(f"cannot use the database URL: {error}") from None
 
-    def _engine(self, url: str, begin: str, *, size: int, pool_timeout: float) -> Engine:
-        engine = create_engine(url, pool_size=size, max_overflow=size, pool_timeout=pool_timeout)
+    def _engine(self, url: str, begin: str, **options: Any) -> Engine:
+        engine = create_engine(url, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, **options)
         if self.sqlite:
             event.listen(engine, "connect", _prepare_sqlite)
             event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))

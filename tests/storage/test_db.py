@@ -113,6 +113,15 @@ def test_readers_go_on_while_somebody_writes(database: Database) -> None:
             assert reading.execute(select(leader)).all() == []
 
 
+def test_a_read_sees_one_moment(database: Database) -> None:
+    """What commits while a read goes on does not show in its later statements."""
+    with database.read() as reading:
+        assert reading.execute(select(leader)).all() == []
+        with database.write() as writing:
+            writing.execute(insert(leader).values(role="r", holder="h", epoch=1, lease_until=0))
+        assert reading.execute(select(leader)).all() == []
+
+
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "nonsense", "mongo://x/y"])
 def test_urls_that_cannot_work(url: str) -> None:
     """A database that processes cannot share, or that is none, is a person's mistake with an explanation."""

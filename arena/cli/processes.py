@@ -6,7 +6,7 @@ import asyncio
 
 import typer
 
-from arena import logs, settings
+from arena import logs, loops, settings
 
 
 def add_to(app: typer.Typer) -> None:
@@ -18,9 +18,11 @@ def add_to(app: typer.Typer) -> None:
 def gateway() -> None:
     """Serves bots, and the workers that play with them."""
     from arena.gateway.process import run  # noqa: PLC0415 - each process imports its own part
+    from arena.gateway.services import services  # noqa: PLC0415
 
     logs.configure()
-    run(settings.load())
+    chosen = settings.load()
+    run(chosen, services=[services(chosen)])
 
 
 def web() -> None:
@@ -28,7 +30,7 @@ def web() -> None:
     from arena.web.process import serve  # noqa: PLC0415
 
     logs.configure()
-    asyncio.run(serve(settings.load()))
+    loops.run(serve(settings.load()))
 
 
 def scheduler() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from prometheus_client import REGISTRY
 
-from arena import metrics
+from arena import loops, metrics
 from arena.errors import Unavailable
 from arena.gateway.catalogue import installed_games
 from arena.gateway.core import GatewayCore
@@ -99,8 +99,7 @@ async def serve(
 
 def run(settings: Settings, *, services: Iterable[AddServices] = ()) -> None:
     """:func:`serve` on a fast event loop where there is one."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(serve(settings, services=services))
+    loops.run(serve(settings, services=services))
 
 
 async def _cut_revoked(core: GatewayCore, tokens: StoredTokens) -> None:
@@ -119,11 +118,3 @@ def _fresh(address: str) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
     return address
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop  # noqa: PLC0415 (absent on some platforms)
-    except ImportError:
-        return None
-    return uvloop.new_event_loop

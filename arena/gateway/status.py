@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import grpc
@@ -47,9 +48,14 @@ def trailers(failure: Failure) -> tuple[tuple[str, bytes], ...]:
     if failure.field:
         violation = BadRequest.FieldViolation(field=failure.field, description=failure.message)
         details.append(BadRequest(field_violations=[violation]))
-    status = Status(code=CODES[failure.reason].value[0], message=failure.message)
+    return packed(CODES[failure.reason], failure.message, details)
+
+
+def packed(code: grpc.StatusCode, message: str, details: Iterable[Message]) -> tuple[tuple[str, bytes], ...]:
+    """The trailing metadata that carries ``details``."""
+    status = Status(code=code.value[0], message=message)
     for detail in details:
-        packed = any_pb2.Any()
-        packed.Pack(detail)
-        status.details.append(packed)
+        wrapped = any_pb2.Any()
+        wrapped.Pack(detail)
+        status.details.append(wrapped)
     return ((DETAILS_KEY, status.SerializeToString()),)

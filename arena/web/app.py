@@ -1,16 +1,14 @@
-"""The web process: routes, errors, life and death."""
+"""The application: routes, what wraps them, and what people see when something is wrong."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Final
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,13 +16,12 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.errors import Unavailable, UserError
+from arena.errors import Unavailable
 from arena.settings import Settings
 from arena.web import bots, exporter, home, ladders, matches, reading, status
 from arena.web.content import HTML, Content
 from arena.web.exporter import Exporter
 from arena.web.hub import Full
-from arena.web.security import Guard
 from arena.web.site import NotHere, Site
 
 log = logging.getLogger(__name__)
@@ -90,50 +87,6 @@ def build(settings: Settings) -> Starlette:
     app.state.exporter = Exporter(site)
     app.add_middleware(_Timed, exporter=app.state.exporter)
     return app
-
-
-async def serve(settings: Settings) -> None:
-    """Serves the pages at ``settings.web.listen`` until SIGTERM or SIGINT. Raises UserError if it cannot listen."""
-    host, _, port = settings.web.listen.rpartition(":")
-    app = build(settings)
-    config = uvicorn.Config(
-        Guard(app),  # around everything, Starlette's own page for errors included
-        host=host.strip("[]"),
-        port=int(port),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=2,
-    )
-    server = _Server(config)
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        app.state.site.hub.close()  # live streams never end by themselves, and the server waits for them
-        server.ask_to_stop()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
-    try:
-        await server.serve()
-    except SystemExit:
-        raise UserError(f"cannot listen on {settings.web.listen}") from None
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
-
-
-class _Server(uvicorn.Server):
-    """Signals are ours: uvicorn would raise them again after the end, and the process would look killed."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    def ask_to_stop(self) -> None:
-        """Ends serving, gracefully the first time."""
-        self.force_exit = self.should_exit
-        self.should_exit = True
 
 
 class _Timed:

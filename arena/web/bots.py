@@ -22,7 +22,7 @@ from arena.web.words import HUES
 
 LAST: Final = 200
 """Matches that the summaries are made of."""
-SHOWN: Final = 15
+SHOWN: Final = 10
 CHARTED: Final = 6
 """Versions in one chart."""
 RIVALS: Final = 12
@@ -101,7 +101,7 @@ async def bot_topic(site: Site, rest: str) -> Parts:
     online = site.watch.online
     curve = view.curve
     return Parts(
-        skeleton=f"bot {name} {slug}",
+        skeleton=f"bot {name} {slug} {sum(one.row.games > 0 for one in view.page.standings)}",
         blocks={
             "bot-head": site.part("_bots.html", "head", view.page, online),
             "bot-curve": site.part("_bots.html", "curve", curve),
@@ -119,6 +119,7 @@ async def bot_topic(site: Site, rest: str) -> Parts:
                     curve is not None and curve.ladder.spec.slug == one.ladder,
                 )
                 for one in view.page.standings
+                if one.row.games
             },
             "recent": {
                 f"m-{row.match_id}": site.part("_matches.html", "match_item", row, view.page.bot.name)

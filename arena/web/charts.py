@@ -8,14 +8,17 @@ from typing import Final
 
 from markupsafe import Markup
 
-SPARK: Final = (96, 24)
+SPARK: Final = (80, 20)
 CHART: Final = (720, 240)
 MAX_POINTS: Final = 360
 ROUND_STEPS: Final = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000)
 
 
-def sparkline(values: Sequence[float | None]) -> Markup:
-    """A line without axes; gaps where a value is None; nothing to see of fewer than two values."""
+def sparkline(values: Sequence[float | None], *, stretch: bool = False) -> Markup:
+    """A line without axes, its end marked; gaps where a value is None; nothing to see of fewer than two values.
+
+    ``stretch``: it fills whatever room it gets, and its end is not marked.
+    """
     known = [value for value in values if value is not None]
     width, height = SPARK
     if len(known) < 2:
@@ -25,6 +28,10 @@ def sparkline(values: Sequence[float | None]) -> Markup:
         None if value is None else (index / (len(values) - 1) * (width - 4) + 2, _scaled(value, low, high, height))
         for index, value in enumerate(values)
     ]
+    if stretch:
+        return Markup(
+            '<svg class="spark" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true"><path d="{}"/></svg>'
+        ).format(width, height, path(points))
     last = next(point for point in reversed(points) if point is not None)
     return Markup(
         '<svg class="spark" viewBox="0 0 {} {}" aria-hidden="true"><path d="{}"/><circle cx="{:.1f}" cy="{:.1f}" r="2"/>'
@@ -43,9 +50,9 @@ def bars(values: Sequence[float]) -> Markup:
         )
         for index, size in enumerate(max(value / top * (height - 1), 0.8) for value in values)
     )
-    return Markup('<svg class="spark bars" viewBox="0 0 {} {}" aria-hidden="true">{}</svg>').format(
-        width, height, rectangles
-    )
+    return Markup(
+        '<svg class="spark bars" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>'
+    ).format(width, height, rectangles)
 
 
 @dataclass(frozen=True, slots=True)

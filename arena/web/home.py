@@ -20,8 +20,8 @@ from arena.web.site import Site
 from arena.web.words import count, duration
 
 BOARDS: Final = 6
-BOARD_ROWS: Final = 6
-RECENT: Final = 12
+BOARD_ROWS: Final = 8
+RECENT: Final = 9
 MINUTES: Final = 30
 LIVELIER: Final = 1.5
 """By what factor another ladder must be livelier to take a shown one's place: pages that jump are no use."""
@@ -152,21 +152,21 @@ def tiles(site: Site, home: Home) -> list[Tile]:
             "Decision p50",
             _seconds(p50),
             f"p95 {_seconds(p95)}",
-            sparkline(slow),
+            sparkline(slow, stretch=True),
         ),
         Tile(
             "t-sessions",
             "Bots connected",
             count(len(sessions)) if last else "–",
             f"in {count(playing)} games" if last else "not known now",
-            sparkline([len(one.sessions) for one in samples]),
+            sparkline([len(one.sessions) for one in samples], stretch=True),
         ),
         Tile(
             "t-workers",
             "Workers",
             count(counters.workers),
-            f"{count(counters.sets_claimed)} sets being played",
-            sparkline([one.snapshot.sets_running for one in samples]),
+            f"playing {count(counters.sets_claimed)} {'set' if counters.sets_claimed == 1 else 'sets'}",
+            sparkline([one.snapshot.sets_running for one in samples], stretch=True),
         ),
         Tile(
             "t-bots", "Bots", count(counters.bots), f"on {count(len(home.activity.by_ladder))} busy ladders", Markup("")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Final
 
 from arena.match.spec import SeatReason
@@ -88,7 +88,7 @@ def clock(ms: int) -> str:
 
 def hue(name: str) -> int:
     """A bot's colour, 0..7, the same everywhere."""
-    return zlib.crc32(name.lower().encode()) % HUES
+    return sha256(name.lower().encode()).digest()[0] % HUES
 
 
 def game_title(name: str) -> str:

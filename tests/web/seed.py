@@ -7,6 +7,7 @@ an order. Records verify.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
 import secrets
 import time
@@ -18,6 +19,8 @@ from typing import Final
 from sqlalchemy import select, update
 
 import engines
+from arena import live
+from arena.gateway.registry import OnlineSession, SessionRegistry, connect_redis
 from arena.keys import load_or_create
 from arena.ladder.entry import enter, open_ladders
 from arena.ladder.settlement import finish_set
@@ -25,13 +28,14 @@ from arena.match.deal import ChanceStream, Deal, DealMode, commitment, rules_has
 from arena.match.record import Record, write_record
 from arena.match.referee import Outcome, Referee, Reply
 from arena.match.spec import Player, SeatReason, Spec
+from arena.metrics import DECISION_SECONDS, Snapshots
 from arena.settings import LadderSpec, Settings, standard_ladders
-from arena.storage import accounts, sets
+from arena.storage import accounts, outbox, sets
 from arena.storage.db import Database
 from arena.storage.plans import Beginning, GamePlan, MatchResult, NewSeat, SetPlan
 from arena.storage.records import RecordStore
 from arena.storage.tables import ladder, ledger, now_ms, result
-from arena.storage.workers import WorkerLease, register_worker
+from arena.storage.workers import WorkerLease, heartbeat, register_worker
 
 STRENGTHS: Final[Mapping[str, float]] = {
     "random": 0.25,
@@ -73,7 +77,9 @@ class SeededArena:
         self.database.upgrade()
         with self.database.write() as connection:
             open_ladders(connection, self.settings.ladders)
-            self.ladders: dict[str, int] = dict(connection.execute(select(ladder.c.slug, ladder.c.id)).tuples().all())
+            self.ladders: dict[str, int] = {
+                row.slug: row.id for row in connection.execute(select(ladder.c.slug, ladder.c.id))
+            }
             self.lease: WorkerLease = register_worker(connection, "worker-0")
             for name in accounts.HOUSE_BOTS:
                 version = accounts.ensure_house_bot(connection, name)
@@ -82,9 +88,9 @@ class SeededArena:
             self.add_bot(name, f"{OWNERS[number % len(OWNERS)]}{'' if number < len(OWNERS) else number}")
 
     def add_bot(self, name: str, owner: str, version: str = "1.0") -> NewSeat:
-        """A new external bot, on every ladder."""
+        """An external bot, on every ladder; made if it is new."""
         with self.database.write() as connection:
-            bot, _ = accounts.register(connection, owner, name)
+            bot = accounts.find_bot(connection, name) or accounts.register(connection, owner, name)[0]
             made = accounts.ensure_version(connection, bot.id, version)
             for ladder_id in self.ladders.values():
                 enter(connection, ladder_id, made.id)
@@ -106,6 +112,7 @@ class SeededArena:
     def begin(self, set_id: str) -> tuple[SetPlan, dict[str, bytes]]:
         """Claims a set and writes its commitments down; the plan, and the secret of each match."""
         with self.database.write() as connection:
+            heartbeat(connection, self.lease)
             plan = sets.claim(connection, set_id, self.lease)
             assert plan is not None
             common = secrets.token_bytes(32)
@@ -174,6 +181,41 @@ class SeededArena:
                     condition = [key == value for key, value in zip(keys, row, strict=True)]
                     connection.execute(update(table).where(*condition).values({when.name: now - back}))
 
+    def connect(self, redis_url: str) -> None:
+        """Lets external bots look connected, publishes what waits in the outbox, and this process's latencies."""
+        publish = live.publisher(redis_url)
+        with self.database.read() as connection:
+            events = outbox.pending(connection)
+        for event in events:
+            publish(event)
+        with self.database.write() as connection:
+            outbox.discard(connection, events)
+            heartbeat(connection, self.lease)
+        asyncio.run(self._register(redis_url))
+
+    async def _register(self, redis_url: str) -> None:
+        async with connect_redis(redis_url) as redis:
+            sessions = [
+                OnlineSession(
+                    bot_id=seat.bot_id,
+                    instance="0",
+                    session=f"session-{name}",
+                    gateway="gateway-1",
+                    relay="",
+                    version_id=seat.version_id,
+                    bot=name,
+                    version="1.0",
+                    owner="",
+                    credit=8,
+                    running=2,
+                    games={},
+                )
+                for name, seat in self.seats.items()
+                if seat.instance and name != "gasbag"
+            ]
+            await SessionRegistry(redis).renew([], sessions)
+            await Snapshots.publish(redis, "worker-0")
+
     def _referee(self, plan: SetPlan, game: GamePlan, secret: bytes, fault_rate: float) -> Played:
         """Plays, and at most a few times again while the result mocks the bots' strengths."""
         names = [plan.seats[position].bot for position in game.order]
@@ -218,6 +260,7 @@ class SeededArena:
             for request in step.requests:
                 elapsed_us = int(self.random.lognormvariate(8.3, 1.0))
                 at_ms += elapsed_us // 1000
+                DECISION_SECONDS.observe(elapsed_us / 1e6)
                 fault = self.random.choice(FAULTS) if self.random.random() < fault_rate else None
                 action = None if fault else self.random.choice(request.legal)
                 replies[request.seat] = Reply(action, fault, elapsed_us, elapsed_us // 10)
@@ -231,17 +274,18 @@ def main() -> None:
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--sets", type=int, default=150)
     parser.add_argument("--hours", type=float, default=0.0)
-    parser.add_argument("--live", action="store_true", help="go on, a set about each second")
+    parser.add_argument("--live", metavar="REDIS_URL", help="go on, a set about each second, and tell Redis")
     given = parser.parse_args()
     arena = SeededArena(given.data_dir)
     slugs = sorted(arena.ladders)
-    weights = [1 + 8 * (number % 3 == 0) for number in range(len(slugs))]
+    weights = [20 if number % 3 == 0 else number % 2 for number in range(len(slugs))]
     for _ in range(given.sets):
         arena.play_any(arena.random.choices(slugs, weights)[0], fault_rate=0.0006)
     if given.hours:
         arena.spread(given.hours)
     while given.live:
         arena.play_any(arena.random.choices(slugs, weights)[0], fault_rate=0.0006)
+        arena.connect(given.live)
         time.sleep(arena.random.expovariate(1.5))
 
 

@@ -33,9 +33,9 @@ function start(root) {
     return Math.min(Number(found[1]), last);
   }
 
-  /** The board with what is new in it marked, character by character. */
+  /** The board with what is new in it marked, character by character; a board that is new as a whole has no marks. */
   function paint(board, earlier) {
-    const before = earlier?.split("\n") ?? null;
+    const before = earlier !== null && alike(board, earlier) ? earlier.split("\n") : null;
     const lines = board.split("\n").map((line, row) => {
       const fragment = document.createDocumentFragment(), old = before?.[row] ?? (before ? "" : line);
       let at = 0;
@@ -52,6 +52,12 @@ function start(root) {
       return fragment;
     });
     picture.replaceChildren(...lines);
+  }
+
+  function alike(board, earlier) {
+    const rows = board.split("\n"), old = earlier.split("\n");
+    const moved = rows.reduce((sum, row, at) => sum + (row !== old[at]), 0);
+    return moved <= Math.max(4, rows.length * 0.35);
   }
 
   async function show(wanted, { address = true } = {}) {

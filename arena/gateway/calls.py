@@ -1,0 +1,139 @@
+"""What the unary services share: who calls, how failures are told, and how a call runs off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
+from urllib.parse import unquote
+
+import grpc
+from google.protobuf import duration_pb2
+from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
+
+from arena.errors import ArenaError, Unavailable
+from arena.gateway.session.conduct import TokenBucket
+from arena.gateway.status import DOMAIN, packed
+from arena.storage import accounts
+from arena.storage.db import Database
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+Context: TypeAlias = Any
+"""A grpc.aio.ServicerContext; the generated stubs type it as the synchronous one as well, which it is not."""
+
+ADDRESSES: Final = 10_000
+RETRY_MS: Final = 2_000
+
+
+class CallFailed(ArenaError):
+    """A call that cannot be answered. ``reason`` is for programs, ``field`` names what in the request was wrong."""
+
+    def __init__(
+        self,
+        code: grpc.StatusCode,
+        reason: str,
+        message: str,
+        *,
+        field: str = "",
+        retry_after_ms: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.field = field
+        self.retry_after_ms = retry_after_ms
+
+    def details(self) -> list[Message]:
+        """The google.rpc messages that say the same to a program."""
+        found: list[Message] = [ErrorInfo(reason=self.reason, domain=DOMAIN)]
+        if self.retry_after_ms is not None:
+            delay = duration_pb2.Duration()
+            delay.FromMilliseconds(self.retry_after_ms)
+            found.append(RetryInfo(retry_delay=delay))
+        if self.field:
+            violation = BadRequest.FieldViolation(field=self.field, description=str(self))
+            found.append(BadRequest(field_violations=[violation]))
+        return found
+
+
+def not_found(message: str, field: str) -> CallFailed:
+    """What was named does not exist."""
+    return CallFailed(grpc.StatusCode.NOT_FOUND, "NOT_FOUND", message, field=field)
+
+
+def invalid(message: str, field: str) -> CallFailed:
+    """A field is not what it must be."""
+    return CallFailed(grpc.StatusCode.INVALID_ARGUMENT, "INVALID_ARGUMENT", message, field=field)
+
+
+async def answer(context: Context, work: Callable[[], Awaitable[T]]) -> T:
+    """What ``work`` returns; its failures end the call, and of an unexpected one the caller learns nothing."""
+    try:
+        return await work()
+    except CallFailed as error:
+        await _end(context, error)
+    except Unavailable as error:
+        log.warning("a call was refused: %s", error)
+        busy = "The arena cannot answer that now; try again."
+        await _end(context, CallFailed(grpc.StatusCode.UNAVAILABLE, "UNAVAILABLE", busy, retry_after_ms=RETRY_MS))
+    except (asyncio.CancelledError, grpc.aio.AbortError):
+        raise
+    except Exception:
+        log.exception("a call failed in the arena itself")
+        await _end(context, CallFailed(grpc.StatusCode.INTERNAL, "INTERNAL", "The arena failed; it is in its log."))
+
+
+async def _end(context: Context, error: CallFailed) -> NoReturn:
+    await context.abort(error.code, str(error), packed(error.code, str(error), error.details()))
+    raise AssertionError("abort raises")
+
+
+async def caller(context: Context, database: Database) -> accounts.Principal:
+    """Who calls, by the token in the metadata. Raises CallFailed."""
+    given = [value for key, value in context.invocation_metadata() or () if key == "authorization"]
+    scheme, _, token = str(given[0]).partition(" ") if given else ("", "", "")
+    unknown = CallFailed(
+        grpc.StatusCode.UNAUTHENTICATED,
+        "BAD_TOKEN",
+        "This call needs a valid token in its metadata: authorization: Bearer TOKEN.",
+    )
+    if scheme.lower() != "bearer" or not token:
+        raise unknown
+
+    def look() -> accounts.Principal | None:
+        with database.read() as connection:
+            return accounts.authenticate(connection, token.strip())
+
+    found = await asyncio.to_thread(look)
+    if found is None:
+        raise unknown
+    return found
+
+
+class PerAddress:
+    """How often one address may do something; a class may sit behind one address."""
+
+    def __init__(self, rate: int, burst: int) -> None:
+        self._rate, self._burst = rate, burst
+        self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
+
+    def check(self, context: Context, now_us: int) -> None:
+        """Raises CallFailed if the caller's address has done it too often."""
+        peer = unquote(context.peer())
+        address = peer.rpartition(":")[0] if peer.startswith("ipv") else peer
+        bucket = self._buckets.setdefault(address, TokenBucket(self._rate, self._burst))
+        self._buckets.move_to_end(address)
+        while len(self._buckets) > ADDRESSES:
+            self._buckets.popitem(last=False)
+        if not bucket.take(now_us):
+            raise CallFailed(
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                "TOO_MANY_REQUESTS",
+                "Too many from this address; wait a moment.",
+                retry_after_ms=1000 // self._rate,
+            )

@@ -18,11 +18,9 @@ def add_to(app: typer.Typer) -> None:
 def gateway() -> None:
     """Serves bots, and the workers that play with them."""
     from arena.gateway.process import run  # noqa: PLC0415 - each process imports its own part
-    from arena.gateway.services import services  # noqa: PLC0415
 
     logs.configure()
-    chosen = settings.load()
-    run(chosen, services=[services(chosen)])
+    run(settings.load())
 
 
 def web() -> None:

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import secrets
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from prometheus_client import REGISTRY
@@ -18,12 +19,14 @@ from arena.gateway.core import GatewayCore
 from arena.gateway.metrics import GatewayCollector
 from arena.gateway.registry import RegistryPublisher, SessionRegistry, connect_redis
 from arena.gateway.relay import start_relay_server
-from arena.gateway.server import AddServices, Admission, start_play_server
+from arena.gateway.server import Admission, start_play_server
+from arena.gateway.services import add_services
 from arena.gateway.session import SessionLimits
 from arena.gateway.tokens import StoredTokens
 from arena.keys import load_or_create
 from arena.settings import Settings
 from arena.storage.db import Database
+from arena.storage.records import RecordStore
 
 log = logging.getLogger(__name__)
 
@@ -45,13 +48,11 @@ def session_limits(settings: Settings) -> SessionLimits:
 async def serve(
     settings: Settings,
     *,
-    services: Iterable[AddServices] = (),
     started: Callable[[str], None] | None = None,
 ) -> None:
     """Serve bots and workers until SIGTERM or SIGINT, then send the bots away and end.
 
-    ``services`` add themselves to the bots' server, ``started`` is called with its address. Raises UserError if an
-    address cannot be had.
+    ``started`` is called with the address of the bots' server. Raises UserError if an address cannot be had.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -63,23 +64,25 @@ async def serve(
         limits=session_limits(settings),
         arena_key=load_or_create(settings.data_dir).public_key().public_bytes_raw(),
     )
-    tokens = StoredTokens(Database(settings.database_url))
+    database = Database(settings.database_url)
+    tokens = StoredTokens(database)
+    redis = connect_redis(settings.redis_url) if settings.redis_url else None
+    registry = None if redis is None else SessionRegistry(redis)
+    unary = partial(add_services, database=database, records=RecordStore(settings.data_dir), registry=registry)
     core.start()
     relay = await start_relay_server(core, _fresh(settings.gateway.relay_listen))
     admission = Admission(
         hello_s=settings.limits.hello_ms / 1000, streams_per_address=settings.limits.connections_per_address
     )
     play = await start_play_server(
-        core, tokens, _fresh(settings.gateway.listen), admission=admission, services=services
+        core, tokens, _fresh(settings.gateway.listen), admission=admission, services=(unary,)
     )
     collector = GatewayCollector(core)
     REGISTRY.register(collector)
     metrics.serve(settings.gateway.metrics_listen)
     watch = asyncio.create_task(_cut_revoked(core, tokens))
-    publisher = None
-    if settings.redis_url:
-        redis = connect_redis(settings.redis_url)
-        publisher = RegistryPublisher(core, SessionRegistry(redis), relay.address)
+    publisher = None if registry is None else RegistryPublisher(core, registry, relay.address)
+    if publisher is not None:
         publisher.start()
     log.info("%s serves bots at %s and workers at %s", core.name, play.address, relay.address)
     if started is not None:
@@ -91,15 +94,17 @@ async def serve(
     await play.stop(reconnect_within_ms=DRAIN_WITHIN_MS)
     if publisher is not None:
         await publisher.close()
-        await redis.aclose()
     await relay.stop()
+    if redis is not None:
+        await redis.aclose()
+    database.close()
     core.close()
     REGISTRY.unregister(collector)
 
 
-def run(settings: Settings, *, services: Iterable[AddServices] = ()) -> None:
+def run(settings: Settings) -> None:
     """:func:`serve` on a fast event loop where there is one."""
-    loops.run(serve(settings, services=services))
+    loops.run(serve(settings))
 
 
 async def _cut_revoked(core: GatewayCore, tokens: StoredTokens) -> None:

@@ -17,9 +17,7 @@ from arena.errors import ArenaError, Unavailable, UserError
 from arena.gateway.calls import CallFailed, Context, PerAddress, answer, caller, invalid, not_found
 from arena.gateway.catalogue import installed_games
 from arena.gateway.messages import bot_info, game_info, ladder_info, match_info, rfc3339, table_row
-from arena.gateway.registry import SessionRegistry, connect_redis
-from arena.gateway.server import AddServices
-from arena.settings import Settings
+from arena.gateway.registry import SessionRegistry
 from arena.storage import accounts, queries
 from arena.storage.accounts import Bot, NameTaken
 from arena.storage.db import Database
@@ -53,16 +51,6 @@ def add_services(
     add_BotServiceServicer_to_server(Bots(database, online), server)
     add_MatchServiceServicer_to_server(Matches(database, records), server)
     add_LadderServiceServicer_to_server(Ladders(database, online), server)
-
-
-def services(settings: Settings) -> AddServices:
-    """What adds all four, as ``settings`` say, to a server of this process."""
-
-    def add(server: grpc.aio.Server) -> None:
-        registry = SessionRegistry(connect_redis(settings.redis_url)) if settings.redis_url else None
-        add_services(server, Database(settings.database_url), RecordStore(settings.data_dir), registry)
-
-    return add
 
 
 class Online:

@@ -20,9 +20,12 @@ class Cache:
         self._entries = entries
         self._kept: OrderedDict[Hashable, tuple[float, asyncio.Future[Any]]] = OrderedDict()
 
-    async def get(self, key: Hashable, seconds: float, make: Callable[[], Awaitable[T]]) -> T:
-        """The value of ``key``, made by ``make`` unless it is there and younger than ``seconds``."""
-        kept = self._kept.get(key)
+    async def get(self, key: Hashable, seconds: float, make: Callable[[], Awaitable[T]], *, fresh: bool = False) -> T:
+        """The value of ``key``, made by ``make`` unless it is there and younger than ``seconds``.
+
+        ``fresh``: it is made in any case, and kept.
+        """
+        kept = None if fresh else self._kept.get(key)
         if kept is None or kept[0] <= time.monotonic():
             # A task of its own: the first who asked may go away while others wait.
             task = asyncio.ensure_future(make())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from arena.errors import ArenaError
 from arena.web.parts import Parts
@@ -37,11 +37,18 @@ class _Topic:
     task: asyncio.Task[None] | None = None
 
 
+class Maker(Protocol):
+    """Makes the parts of pages."""
+
+    async def __call__(self, topic: str, *, fresh: bool = False) -> Parts:
+        """A topic's parts as they were a moment ago, or ``fresh``. ArenaError: they cannot be had now."""
+        ...
+
+
 class Hub:
     """Viewers by topic. For one event loop."""
 
-    def __init__(self, make: Callable[[str], Awaitable[Parts]]) -> None:
-        """``make(topic)`` gives a topic's parts as they are now; ArenaError means that they cannot be had now."""
+    def __init__(self, make: Maker) -> None:
         self._make = make
         self._topics: dict[str, _Topic] = {}
         self._closed = False
@@ -75,6 +82,7 @@ class Hub:
         topic.viewers.add(queue)
         if topic.task is None:
             topic.parts = parts
+            topic.dirty.set()  # what happened just before was told to nobody
             topic.task = asyncio.create_task(self._follow(name, topic))
         return self._events(name, topic, queue, version)
 
@@ -111,7 +119,7 @@ class Hub:
                 pass
             topic.dirty.clear()
             try:
-                parts = await self._make(name)
+                parts = await self._make(name, fresh=True)
             except ArenaError as error:
                 log.warning("the page %s cannot be made: %s", name, error)
                 continue

@@ -39,7 +39,7 @@ class Parts:
 
     def since(self, earlier: Parts) -> dict[str, Any] | None:
         """The message that turns ``earlier`` into this, with nothing that is the same in both; None if all is."""
-        if self == earlier:
+        if self.version == earlier.version:  # equal dictionaries may differ in their order, and that is a change
             return None
         message: dict[str, Any] = {"version": self.version, "skeleton": self.skeleton, "blocks": {}, "lists": {}}
         if self.skeleton != earlier.skeleton:

@@ -75,13 +75,13 @@ class Site:
         """Runs what takes a while in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, function)
 
-    async def parts(self, topic: str) -> Parts:
-        """The live parts of a page, at most HOT_S old. Raises NotHere of a topic that there is not."""
+    async def parts(self, topic: str, *, fresh: bool = False) -> Parts:
+        """The live parts of a page, at most HOT_S old or made now. Raises NotHere of a topic that there is not."""
         kind, _, rest = topic.partition(":")
         make = self.topics.get(kind)
         if make is None:
             raise NotHere(f"there is no live page {kind!r}")
-        parts = await self.cache.get(("parts", topic), HOT_S, lambda: make(self, rest))
+        parts = await self.cache.get(("parts", topic), HOT_S, lambda: make(self, rest), fresh=fresh)
         return replace(parts, skeleton=f"{self._release} {parts.skeleton}")
 
     def html(self, template: str, /, **context: Any) -> str:

@@ -1,0 +1,3 @@
+from tests.web.support import redis_url, web
+
+__all__ = ["redis_url", "web"]

@@ -1,0 +1,139 @@
+"""What Prometheus is told: by the web process, of all processes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import func, select
+
+from arena import metrics
+from arena.gateway.registry import connect_redis
+from arena.metrics import LATENCY_BUCKETS_S, Latency, Snapshots
+from arena.settings import Settings
+from arena.storage import overview
+from arena.storage.tables import result
+from arena.web.exporter import TOP, MatchCounter
+from tests.web.support import CHALLENGE, WebArena
+
+DOC = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+
+def samples(web: WebArena) -> dict[str, dict[tuple[str, ...], float]]:
+    """Values by name and label values, in the order of the labels' names."""
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    for family in text_string_to_metric_families(web.get("/metrics").text):
+        for sample in family.samples:
+            labels = tuple(value for _, value in sorted(sample.labels.items()))
+            found.setdefault(sample.name, {})[labels] = sample.value
+    return found
+
+
+def test_the_web_process_tells_what_processes_share(web: WebArena) -> None:
+    """Results by game and reason, queue, sessions, workers, ledger and ratings are there and agree with SQL."""
+    found = samples(web)
+    with web.arena.database.read() as connection:
+        matches = connection.execute(select(func.count()).select_from(result)).scalar_one()
+    assert sum(found["arena_results_total"].values()) == matches
+    assert {game for game, _ in found["arena_results_total"]} == {"balloon-challenge", "pop"}
+    assert len({reason for _, reason in found["arena_results_total"]}) > 1
+    assert set(found["arena_sets"]) == {("QUEUED",), ("CLAIMED",), ("FINISHED",), ("VOID",), ("ERRORED",)}
+    assert found["arena_queue_depth"][()] == 0
+    assert found["arena_sessions"][("gateway-1",)] == 2
+    assert found["arena_ledger_entries_total"][(CHALLENGE,)] > 5
+    assert found["arena_rating"][("random", CHALLENGE, "1")] == 1000
+    assert found["arena_redis_up"][()] == 1
+    assert found["arena_all_decision_seconds_bucket"][("+Inf",)] > 100
+    assert any(route == "/ladders/{slug}" for route, *_ in found["arena_web_request_seconds_count"])
+
+
+def test_no_label_names_a_match_and_bots_are_bounded(web: WebArena) -> None:
+    """Whatever is played, the number of series stays small: no match or set id, at most ten bots a ladder."""
+    text = web.get("/metrics").text
+    assert not re.search(r'"[ms]_[\w-]{8,}"', text)
+    per_ladder = Counter(ladder for _, ladder, _ in samples(web)["arena_rating"])
+    assert max(per_ladder.values()) <= TOP
+
+
+def test_results_are_counted_once_however_often_they_are_scraped(web: WebArena) -> None:
+    """The running count is that of the whole table, wherever the line between old and new results lies."""
+    counter = MatchCounter()
+    with web.arena.database.read() as connection:
+        whole = overview.matches_by_reason(connection, 0, 2**62)
+        times = connection.execute(select(result.c.finished_at)).scalars().all()
+        assert counter.count(connection) == whole
+        for until in sorted({min(times), sorted(times)[len(times) // 2], max(times) + 1}):
+            counter._settled = overview.matches_by_reason(connection, 0, until)
+            counter._until = until
+            assert counter.count(connection) == whole
+
+
+async def test_processes_add_up_and_lapse(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dashboard's latency is the sum over the processes that live, and one that ended is forgotten."""
+    async with connect_redis(redis_url) as redis:
+        await redis.delete(Snapshots.INDEX)
+        await Snapshots.publish(redis, "a")
+        await Snapshots.publish(redis, "b")
+        own, both = metrics.current(), await Snapshots.read(redis)
+        assert both.decisions.counts == tuple(2 * number for number in own.decisions.counts)
+        monkeypatch.setattr(Snapshots, "TTL_MS", 1)
+        await Snapshots.publish(redis, "b")
+        while await redis.exists(f"{Snapshots.INDEX}:b"):
+            pass
+        assert (await Snapshots.read(redis)).decisions.counts == own.decisions.counts
+        assert await redis.smembers(Snapshots.INDEX) == {"a"}
+        await redis.delete(Snapshots.INDEX)
+
+
+def test_a_latency_is_a_histogram_that_adds_subtracts_and_has_quantiles() -> None:
+    """Sums, differences over a restart, and quantiles that lie in the right bucket."""
+    empty = Latency()
+    assert empty.quantile_s(0.5) is None
+    counts = [0] * (len(LATENCY_BUCKETS_S) + 1)
+    counts[3], counts[5] = 90, 10
+    some = Latency(tuple(counts), 1.0)
+    assert (some + some).total == 200
+    assert (some + some).since(some) == some
+    assert some.since(some + some) == some  # it was restarted: all of it is new
+    p50, p95 = some.quantile_s(0.5), some.quantile_s(0.95)
+    assert p50 is not None
+    assert p95 is not None
+    assert LATENCY_BUCKETS_S[2] < p50 <= LATENCY_BUCKETS_S[3]
+    assert LATENCY_BUCKETS_S[4] < p95 <= LATENCY_BUCKETS_S[5]
+    assert Latency((*([0] * len(LATENCY_BUCKETS_S)), 1)).quantile_s(0.5) == LATENCY_BUCKETS_S[-1]
+
+
+def test_this_processs_histogram_is_read_as_it_is() -> None:
+    """What is observed lands in its bucket and in the sum."""
+    before = metrics.current().decisions
+    metrics.DECISION_SECONDS.observe(0.003)
+    added = metrics.current().decisions.since(before)
+    assert added.total == 1
+    assert added.counts[LATENCY_BUCKETS_S.index(0.005)] == 1
+    assert added.sum_s == pytest.approx(0.003)
+
+
+def test_the_documented_scrape_configuration_fits_the_settings(tmp_path: Path) -> None:
+    """The lines of docs/metrics.md are valid and name the ports that the arena has by default."""
+    found = re.search(r"```yaml\n(.*?)```", DOC.read_text(), re.DOTALL)
+    assert found is not None
+    document = yaml.safe_load(found[1])
+    targets = {
+        target for job in document["scrape_configs"] for config in job["static_configs"] for target in config["targets"]
+    }
+    chosen = Settings()
+    assert {
+        chosen.web.listen,
+        chosen.gateway.metrics_listen,
+        chosen.scheduler.metrics_listen,
+        chosen.worker.metrics_listen,
+    } <= targets
+    if promtool := shutil.which("promtool"):
+        (tmp_path / "prometheus.yml").write_text(found[1])
+        subprocess.run([promtool, "check", "config", str(tmp_path / "prometheus.yml")], check=True)

@@ -1,0 +1,175 @@
+"""Pages over HTTP, from the command ``arena web``."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import urllib.parse
+
+import pytest
+
+from arena.match.record import parse_record
+from arena.match.replay import verify
+from tests.web.support import CHALLENGE, POP, WebArena
+
+FIRST_PAGE_BYTES = 100_000
+ADDRESS = re.compile(r"""(?:src|href|action)="([^"]*)\"""")
+ELSEWHERE = re.compile(r"https?://[^\s\"')]+|@import|url\(")
+
+
+def pages(web: WebArena) -> list[str]:
+    """One address of each kind of page."""
+    match_id = first_match(web)
+    fixed = ["/", "/ladders", "/matches", "/games", "/games/pop", "/docs", "/docs/deals", "/status", "/bots/zephyr"]
+    return [*fixed, f"/ladders/{CHALLENGE}", "/bots/random?ladder=pop-2p", f"/matches/{match_id}"]
+
+
+def first_match(web: WebArena, query: str = "") -> str:
+    """The id of the newest match."""
+    found = re.search(r"/matches/(m_[\w-]+)", web.get(f"/matches{query}").text)
+    assert found is not None
+    return found[1]
+
+
+def test_every_page_is_whole_small_and_asks_nobody_else(web: WebArena) -> None:
+    """Pages and all that they load come from here, need no inline script or style, and the first is under 100 kB."""
+    for path in pages(web):
+        page = web.get(path)
+        assert page.status == 200, (path, page.text)
+        assert "<script>" not in page.text
+        assert not re.search(r"\s(style|on\w+)=", page.text), path
+        total = len(page.body)
+        for address in ADDRESS.findall(page.text):
+            assert address.startswith(("/", "#", "?")), (path, address)
+        for address in re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text):
+            asset = web.get(address)
+            assert asset.status == 200
+            assert "immutable" in asset.headers["cache-control"]
+            text = asset.text.replace("http://www.w3.org/2000/svg", "")
+            assert not ELSEWHERE.search(text), address
+            total += len(asset.body)
+        assert total < FIRST_PAGE_BYTES, (path, total)
+
+
+def test_every_answer_is_guarded(web: WebArena) -> None:
+    """Pages, errors and files carry the policy that lets nothing inline run and nobody frame them."""
+    for path in ("/", "/nowhere", "/metrics", "/static/arena.css", "/?token=x", f"/matches/{first_match(web)}/record"):
+        headers = web.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "server" not in headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nowhere",
+        "/ladders/none",
+        "/bots/nobody",
+        "/matches/m_none",
+        "/matches/m_none/record",
+        "/matches/m_none/replay.json",
+        "/games/chess",
+        "/docs/..%2fREADME",
+        "/docs/none",
+        "/static/..%2fapp.py",
+        "/live?topic=ladder:none",
+        "/live?topic=what",
+        "/matches?cursor=garbage",
+        "/matches?bot=nobody",
+        "/matches?cursor=WzEsIDJd",
+    ],
+)
+def test_what_is_not_there_is_a_404(web: WebArena, path: str) -> None:
+    """Unknown names, other folders and forged cursors get a plain 404 page."""
+    assert web.get(path).status == 404
+
+
+def test_names_from_addresses_are_escaped(web: WebArena) -> None:
+    """What an address says comes back as text, never as markup."""
+    evil = urllib.parse.quote("<img src=x onerror=alert(1)>", safe="")
+    for path in (f"/bots/{evil}", f"/matches?bot={evil}", f"/games/{evil}", f"/docs/{evil}", f"/ladders/{evil}"):
+        answer = web.get(path)
+        assert answer.status == 404
+        assert "<img" not in answer.text
+
+
+def test_a_token_in_an_address_is_refused_and_not_repeated(web: WebArena) -> None:
+    """Addresses end in logs and histories, so that a token in one must not be accepted or shown."""
+    for query in ("token=secret", "x=arena_ABCDEFGH_abcdefghijklmnopqrstuvwxyz012345ABCDEF"):
+        answer = web.get(f"/?{query}")
+        assert answer.status == 400
+        assert "secret" not in answer.text
+        assert "ABCDEFGH" not in answer.text
+
+
+def test_pages_are_packed_and_not_sent_twice(web: WebArena) -> None:
+    """A browser that takes gzip gets it, and one that has the page gets 304."""
+    plain = web.get("/games")
+    packed = web.get("/games", accept_encoding="gzip")
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == plain.body
+    again = web.get("/games", if_none_match=plain.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+
+
+def test_a_ladder_shows_the_table_of_the_database(web: WebArena) -> None:
+    """Every bot of the ladder is there with its rating, in the order of ratings."""
+    from arena.storage.queries import leaderboard
+
+    with web.arena.database.read() as connection:
+        rows = leaderboard(connection, CHALLENGE)
+    page = web.get(f"/ladders/{CHALLENGE}").text
+    shown = re.findall(r'href="/bots/([\w-]+)".*?class="num elo".*?<b>(\d+)</b>', page.split("<tbody")[1], re.DOTALL)
+    assert shown[: len(rows)] == [(row.bot, f"{row.rating:.0f}") for row in rows]
+    assert "anchor" in page
+
+
+def test_a_match_page_tells_how_it_ended_and_how_to_check_it(web: WebArena) -> None:
+    """Reasons in words, the commitment, the secret, and the command that verifies the record."""
+    from arena.storage.queries import match_page, recent_matches
+
+    with web.arena.database.read() as connection:
+        rows, _ = recent_matches(connection, ladder_slug=POP, limit=200)
+        faulty = next(row for row in rows if any(seat.reason != "NORMAL" for seat in row.seats))
+        attempt = match_page(connection, faulty.match_id).attempts[0]
+    page = web.get(f"/matches/{faulty.match_id}").text
+    assert re.search("ran out of time|illegal action|disconnected|no action", page)
+    assert "played to the end" in page
+    assert attempt.commitment in page
+    assert attempt.secret is not None
+    assert attempt.secret in page
+    assert f"arena verify pop-{faulty.match_id}.jsonl.gz" in page
+    assert "signatures hold" in page
+
+
+def test_the_record_that_is_downloaded_verifies(web: WebArena) -> None:
+    """What the link gives is the file that ``arena verify`` takes."""
+    answer = web.get(f"/matches/{first_match(web)}/record")
+    assert answer.headers["content-type"] == "application/gzip"
+    assert verify(parse_record(answer.body)).notes == ()
+
+
+def test_without_scripts_links_step_through_the_replay(web: WebArena) -> None:
+    """The server renders any position in any seat's eyes, with links to the next ones."""
+    match_id = first_match(web, f"?ladder={CHALLENGE}")
+    page = web.get(f"/matches/{match_id}?seat=1&n=7").text
+    assert 'href="?seat=1&amp;n=8#replay-title"' in page
+    assert "<b data-n>7</b>" in page
+    assert web.get(f"/matches/{match_id}?seat=3").status == 404
+    assert web.get(f"/matches/{match_id}?n=99999").status == 200
+
+
+def test_markdown_is_rendered_without_its_html() -> None:
+    """Markup in a text stays text; tables and headings become what they say."""
+    from arena.web.reading import rendered
+
+    html = rendered("# A\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
+    assert "<script" not in html
+    assert "javascript:" not in html.replace("[x](javascript:alert(1))", "")
+    assert "<h1>A</h1>" in html
+    assert "<td>1</td>" in html

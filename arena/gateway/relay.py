@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
 import grpc
 from google.protobuf.message import DecodeError, Message
@@ -165,6 +165,48 @@ class RelayServicer:
         await first_of(read(), write(), pulse.until_silence())
 
 
+class Wire(Protocol):
+    """One stream to a gateway. ``write`` and ``read`` raise AioRpcError when it breaks; ``read`` gives EOF at its end."""
+
+    async def write(self, frame: bytes) -> None:
+        """Sends a frame."""
+
+    async def read(self) -> object:
+        """The next frame as bytes."""
+
+    def cancel(self) -> None:
+        """Ends the stream at once."""
+
+    async def close(self) -> None:
+        """Lets go of everything."""
+
+
+Dial: TypeAlias = Callable[[str], Wire]
+"""Begins a stream to the gateway at an address; whether anybody is there shows when it is used."""
+
+
+def dial_grpc(address: str, credentials: grpc.ChannelCredentials | None = None) -> Wire:
+    """A stream over a connection of its own."""
+    options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", MAX_FRAME_BYTES)]
+    if credentials is None:
+        channel = grpc.aio.insecure_channel(address, options=options)
+    else:
+        channel = grpc.aio.secure_channel(address, credentials, options=options)
+    return _GrpcWire(channel)
+
+
+class _GrpcWire:
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._channel = channel
+        call: Any = channel.stream_stream(f"/{RELAY_SERVICE}/Relay")()
+        self.write = call.write
+        self.read = call.read
+        self.cancel = call.cancel
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+
 class RelayClient:
     """The worker's side of one stream.
 
@@ -186,7 +228,7 @@ class RelayClient:
         on_event: Callable[[rpb.GatewayEvent], None],
         on_down: Callable[[str], None],
         clock: LoopClock | None = None,
-        credentials: grpc.ChannelCredentials | None = None,
+        dial: Dial = dial_grpc,
     ) -> None:
         self.address: Final = address
         self.gateway = ""
@@ -196,10 +238,10 @@ class RelayClient:
         self._on_down = on_down
         self._clock = clock or LoopClock()
         self._owns_clock = clock is None
-        self._credentials = credentials
+        self._dial = dial
         self._queue = FrameQueue()
         self._pulse: Pulse | None = None
-        self._channel: grpc.aio.Channel | None = None
+        self._wire: Wire | None = None
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -213,39 +255,34 @@ class RelayClient:
 
     async def start(self, timeout_s: float = 5.0) -> None:
         """Dial and attach. Raises Unavailable; the client is of no more use then."""
-        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", MAX_FRAME_BYTES)]
-        if self._credentials is None:
-            self._channel = grpc.aio.insecure_channel(self.address, options=options)
-        else:
-            self._channel = grpc.aio.secure_channel(self.address, self._credentials, options=options)
-        call: Any = self._channel.stream_stream(f"/{RELAY_SERVICE}/Relay")()
+        wire = self._wire = self._dial(self.address)
         try:
             async with asyncio.timeout(timeout_s):
-                self.gateway = await self._attached(call)
+                self.gateway = await self._attached(wire)
         except TimeoutError:
-            await self._fail(call, "no answer")
+            await self._fail(wire, "no answer")
         except grpc.aio.AioRpcError as error:
-            await self._fail(call, error.details() or error.code().name)
+            await self._fail(wire, error.details() or error.code().name)
         if self._owns_clock:
             self._clock.start()
         self._pulse = Pulse(self._clock, lambda beat: self.send(rpb.WorkerEvent(heartbeat=beat)))
-        self._task = asyncio.create_task(self._run(call, self._pulse))
+        self._task = asyncio.create_task(self._run(wire, self._pulse))
 
     async def close(self) -> None:
         """End the stream."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        if self._channel is not None:
-            await self._channel.close()
+        if self._wire is not None:
+            await self._wire.close()
         if self._owns_clock:
             self._clock.stop()
 
-    async def _attached(self, call: Any) -> str:
+    async def _attached(self, wire: Wire) -> str:
         """Say who dials; the name of the gateway that answers. Nothing else is written before."""
         attach = rpb.RelayRequest(events=[rpb.WorkerEvent(attach=self._attach)])
-        await call.write(attach.SerializeToString())
-        data = await call.read()
+        await wire.write(attach.SerializeToString())
+        data = await wire.read()
         events = rpb.RelayResponse.FromString(data).events if isinstance(data, bytes) else []
         if not events or not events[0].HasField("attached"):
             raise TimeoutError
@@ -253,21 +290,21 @@ class RelayClient:
             self._take(event)
         return events[0].attached.gateway
 
-    async def _fail(self, call: Any, why: str) -> NoReturn:
-        call.cancel()
+    async def _fail(self, wire: Wire, why: str) -> NoReturn:
+        wire.cancel()
         await self.close()
         raise Unavailable(f"no gateway attaches this worker at {self.address}: {why}")
 
-    async def _run(self, call: Any, pulse: Pulse) -> None:
+    async def _run(self, wire: Wire, pulse: Pulse) -> None:
         async def read() -> None:
-            while isinstance(data := await call.read(), bytes):
+            while isinstance(data := await wire.read(), bytes):
                 pulse.heard()
                 for event in rpb.RelayResponse.FromString(data).events:
                     self._take(event)
 
         async def write() -> None:
             while frame := await self._queue.frame():
-                await call.write(frame)
+                await wire.write(frame)
 
         reason = "the gateway ended the stream"
         try:
@@ -277,7 +314,7 @@ class RelayClient:
         except (grpc.aio.BaseError, asyncio.InvalidStateError, DecodeError) as error:
             reason = str(error)
         finally:
-            call.cancel()
+            wire.cancel()
         self._on_down(reason)
 
     def _take(self, event: rpb.GatewayEvent) -> None:
@@ -290,8 +327,9 @@ async def first_of(*coroutines: Any) -> None:
     tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
+        for task in tasks:
+            if task in done:
+                task.result()
     finally:
         for task in tasks:
             task.cancel()

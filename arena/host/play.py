@@ -89,7 +89,8 @@ async def _ask(seats: Sequence[Seat], step: Step) -> dict[int, Reply]:
     requests = step.requests
     if len(requests) == 1:
         return {requests[0].seat: await _timed(seats[requests[0].seat], requests[0])}
-    tasks = [asyncio.ensure_future(_timed(seats[request.seat], request)) for request in requests]
+    name = current.get_name() if (current := asyncio.current_task()) else None
+    tasks = [asyncio.create_task(_timed(seats[request.seat], request), name=name) for request in requests]
     try:
         replies = await asyncio.gather(*tasks)
     finally:

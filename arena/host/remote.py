@@ -13,10 +13,11 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from arena.errors import Unavailable
-from arena.gateway.registry import SessionRegistry, connect_redis
-from arena.gateway.relay import RelayClient
+from arena.gateway.registry import OnlineSession
+from arena.gateway.relay import Dial, RelayClient, dial_grpc
 from arena.host.port import Port, SessionFailed
 from botarena.internal.v1 import relay_pb2 as relay
 
@@ -37,14 +38,22 @@ class _Link:
     started: asyncio.Task[None]
 
 
-class Gateways:
-    """``async with Gateways(redis_url, worker, epoch) as gateways``. ``epoch()`` gives the worker's present one."""
+class Directory(Protocol):
+    """Which session is where."""
 
-    def __init__(self, redis_url: str, worker: str, epoch: Callable[[], int]) -> None:
-        self.redis = connect_redis(redis_url)
-        self._registry = SessionRegistry(self.redis)
+    async def find(self, bot_id: int, instance: str) -> OnlineSession | None:
+        """Where this instance of a bot is connected now. Raises Unavailable."""
+        ...
+
+
+class Gateways:
+    """``async with Gateways(registry, worker, epoch) as gateways``. ``epoch()`` gives the worker's present one."""
+
+    def __init__(self, registry: Directory, worker: str, epoch: Callable[[], int], *, dial: Dial = dial_grpc) -> None:
+        self._registry = registry
         self._worker = worker
         self._epoch = epoch
+        self._dial = dial
         self._links: dict[str, _Link] = {}
         self._ports: dict[BotKey, Port] = {}
         self._where: dict[BotKey, str] = {}
@@ -60,7 +69,6 @@ class Gateways:
             search.cancel()
         await asyncio.gather(*self._searches.values(), return_exceptions=True)
         await asyncio.gather(*(link.client.close() for link in self._links.values()))
-        await self.redis.aclose()
 
     async def acquire(self, bot_id: int, instance: str) -> Port:
         """The session of a bot's process, kept in reach until :meth:`release`.
@@ -112,6 +120,7 @@ class Gateways:
                 epoch=self._epoch(),
                 on_event=self._on_event,
                 on_down=lambda why: self._on_down(address, why),
+                dial=self._dial,
             )
             link = self._links[address] = _Link(client, asyncio.create_task(client.start()))
         try:

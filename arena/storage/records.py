@@ -33,12 +33,7 @@ class RecordStore:
     def write(self, content: bytes) -> str:
         """Keeps a gzipped record; returns its digest. Writing the same again is harmless. Raises Unavailable."""
         digest = sha256(content).hexdigest()
-        path = self.path(digest)
-        try:
-            _make_folder(path.parent)
-            _write_whole(path, content)
-        except OSError as error:
-            raise Unavailable(f"cannot write the record {path}: {error.strerror}") from error
+        write_synced(self.path(digest), content)
         return digest
 
     def read(self, digest: str) -> bytes:
@@ -51,6 +46,15 @@ class RecordStore:
         if sha256(content).hexdigest() != digest:
             raise ArenaError(f"the record {digest} is damaged: its file does not have that SHA-256")
         return content
+
+
+def write_synced(path: Path, content: bytes) -> None:
+    """Writes a file, its folder made if need be, that is on the disk when this returns. Raises Unavailable."""
+    try:
+        _make_folder(path.parent)
+        _write_whole(path, content)
+    except OSError as error:
+        raise Unavailable(f"cannot write {path}: {error.strerror}") from error
 
 
 def _make_folder(folder: Path) -> None:

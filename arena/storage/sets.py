@@ -92,6 +92,9 @@ _UNPLAYED: Final = (
     .where(match.c.set_id == bindparam("set"), result.c.match_id.is_(None))
     .order_by(match.c.game_index)
 )
+_BEGUN: Final = select(attempt.c.commitment).where(
+    attempt.c.match_id == bindparam("match"), attempt.c.attempt == bindparam("number")
+)
 _INSERT_ATTEMPT: Final = insert(attempt).values(started_at=now_ms())
 _LOCK_SET: Final = select(game_set).where(game_set.c.id == bindparam("set")).with_for_update()
 _LOCK_SET_OF_MATCH: Final = (
@@ -178,8 +181,15 @@ def claim(connection: Connection, set_id: str, lease: WorkerLease) -> SetPlan | 
 
 
 def begin_attempts(connection: Connection, lease: WorkerLease, set_id: str, beginnings: Sequence[Beginning]) -> None:
-    """Writes down the commitments of games before any bot is told of them. Raises Fenced."""
+    """Writes down the commitments of games before any bot is told of them. Raises Fenced.
+
+    Doing it again changes nothing: the answer to a commit may have been lost.
+    """
     held_set(connection, lease, set_id)
+    first = beginnings[0]
+    begun = connection.execute(_BEGUN, {"match": first.match_id, "number": first.attempt}).scalar()
+    if begun == first.commitment.hex():
+        return
     rows = [
         {
             "match_id": beginning.match_id,

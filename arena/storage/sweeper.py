@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Final
 
 from sqlalchemy import Connection, or_, select, update
@@ -10,9 +11,12 @@ from arena.match.spec import VoidReason
 from arena.storage.plans import SetState
 from arena.storage.sets import end_void, void
 from arena.storage.tables import game_set, now_ms, worker
+from arena.storage.workers import WorkerLease
 
 RING_AGAIN_MS: Final = 15_000
 """A queued set that nobody has claimed so long after the doorbell: it rings again."""
+OVERDUE_MS: Final = 25_000
+"""A queued set that nobody has claimed so long after it was queued: workers with room take it without being rung for."""
 QUEUE_LIMIT_MS: Final = 10 * 60_000
 """A queued set that nobody has claimed for so long is given up: its seats are held for nothing."""
 
@@ -55,3 +59,33 @@ def sweep_queue(connection: Connection) -> tuple[str, ...]:
             .returning(game_set.c.id)
         ).scalars()
     )
+
+
+def sweep_strays(connection: Connection, lease: WorkerLease, playing: Callable[[], Collection[str]]) -> tuple[str, ...]:
+    """Gives back sets that this worker holds and does not play: the answer to a claim, or the giving up, got lost.
+
+    ``playing`` is asked while the sets are locked: a set that is in it from before its claim to after its end is safe.
+    """
+    held = connection.execute(
+        select(game_set)
+        .where(
+            game_set.c.state == SetState.CLAIMED,
+            game_set.c.worker_id == lease.id,
+            game_set.c.epoch == lease.epoch,
+        )
+        .with_for_update()
+    ).all()
+    strays = [row for row in held if row.id not in playing()]
+    for row in strays:
+        void(connection, row, VoidReason.INFRA_VOID)
+    return tuple(row.id for row in strays)
+
+
+def overdue_sets(connection: Connection, limit: int) -> tuple[str, ...]:
+    """The sets that have waited longest, as many as a worker has room for, if no doorbell seems to reach anybody."""
+    if limit <= 0:
+        return ()
+    waiting = select(game_set.c.id).where(
+        game_set.c.state == SetState.QUEUED, game_set.c.queued_at + OVERDUE_MS < now_ms()
+    )
+    return tuple(connection.execute(waiting.order_by(game_set.c.queued_at).limit(limit)).scalars())

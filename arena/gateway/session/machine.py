@@ -361,5 +361,6 @@ class Session:
         if self._games:
             self._out.wake(self._out.now_us + self._limits.frozen_us, TimerKind.AWAY, "", self._absences)
 
-    def _workers(self) -> set[str]:
-        return {*self._games.workers(), *self._offers.workers()}
+    def _workers(self) -> dict[str, None]:
+        """Each once, in an order that does not depend on hashes."""
+        return dict.fromkeys((*self._games.workers(), *self._offers.workers()))

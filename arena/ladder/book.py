@@ -12,7 +12,8 @@ from sqlalchemy import Connection, select
 
 import engines
 from arena.ladder.pairing import Candidate, Pair, pair
-from arena.ladder.standings import Standing
+from arena.ladder.standings import START_RATING, Standing
+from arena.ratings import elo
 from arena.ratings.entries import SetResult
 from arena.settings import LadderSpec
 from arena.storage import ledger
@@ -47,6 +48,14 @@ class InFlight:
     seats: tuple[tuple[int, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Official:
+    """What the last official table says of a version: the error of its rating after so many games."""
+
+    standard_error: float
+    games: int
+
+
 @dataclass(slots=True)
 class Book:
     """One ladder. Meetings count from the moment a set is made."""
@@ -57,6 +66,10 @@ class Book:
     seq: int = -1
     members: dict[int, Member] = field(default_factory=dict)
     meetings: Counter[Pair] = field(default_factory=Counter)
+    official: dict[int, Official] = field(default_factory=dict)
+    _opponents: dict[int, Counter[int]] = field(default_factory=dict)
+    _guesses: dict[int, tuple[int, float, float]] = field(default_factory=dict)
+    _mean: float = START_RATING
     _today: deque[tuple[int, Pair]] = field(default_factory=deque)
     _met_today: Counter[Pair] = field(default_factory=Counter)
     _full: set[Pair] = field(default_factory=set)
@@ -83,6 +96,7 @@ class Book:
                     row.rating,
                     row.k2,
                     games=row.games,
+                    half_points=row.half_points,
                     anchor=row.anchor,
                     last_seq=row.last_seq,
                 ),
@@ -90,6 +104,16 @@ class Book:
             for row in rows
         }
         self.seq = seq
+        self.settle()
+
+    def settle(self) -> None:
+        """Takes the mean of the members that are established as where a newcomer is expected."""
+        known = [
+            member.standing.rating
+            for member in self.members.values()
+            if not member.standing.provisional(self.spec.players)
+        ]
+        self._mean = sum(known) / len(known) if known else START_RATING
 
     def remember(self, connection: Connection, in_flight: Iterable[InFlight], now: int) -> None:
         """Counts the meetings of the past, once, after :meth:`refresh`."""
@@ -103,6 +127,8 @@ class Book:
         """Counts the meetings of a set."""
         for a, b in combinations(sorted(set(versions)), 2):
             self.meetings[pair(a, b)] += 1
+            self._opponents.setdefault(a, Counter())[b] += 1
+            self._opponents.setdefault(b, Counter())[a] += 1
             first, second = self.members[a], self.members[b]
             if made_at > now - DAY_MS and not first.house and not second.house:
                 bots = pair(first.bot, second.bot)
@@ -134,20 +160,46 @@ class Book:
                 newest[member.bot] = max(member.version, newest.get(member.bot, 0))
         return sorted(newest.values())
 
-    def candidate(self, version: int, seats: int, games_in_flight: int) -> Candidate:
+    def candidate(self, version: int, seats: int, games_in_flight: int, *, patient: bool = False) -> Candidate:
         """A member as pairing sees it."""
         member = self.members[version]
+        rating, standard_error = self._estimate(member.standing)
         return Candidate(
             version=version,
             owner=member.owner,
             house=member.house,
             anchor=member.standing.anchor,
-            rating=member.standing.rating,
-            standard_error=member.standing.standard_error(self.spec.players),
+            rating=rating,
+            standard_error=standard_error,
             games=member.standing.games + games_in_flight,
             last_seq=member.standing.last_seq,
             seats=seats,
+            patient=patient,
         )
+
+    def _estimate(self, standing: Standing) -> tuple[float, float]:
+        """Where a member stands, as far as is known: a newcomer's live rating is still on its way."""
+        players = self.spec.players
+        if standing.anchor:
+            return standing.rating, 0.0
+        if (official := self.official.get(standing.version)) is not None:
+            since = max(0, standing.games - official.games)
+            return standing.rating, elo.standard_error(since, players, before=official.standard_error)
+        if not standing.provisional(players):
+            return standing.rating, standing.standard_error(players)
+        games, rating, error = self._guesses.get(standing.version, (-1, 0.0, 0.0))
+        if games != standing.games:
+            rating, error = self._guess(standing)
+            self._guesses[standing.version] = (standing.games, rating, error)
+        return rating, error
+
+    def _guess(self, standing: Standing) -> tuple[float, float]:
+        """From all that a newcomer has scored, against those it has met; sets in flight count as the others did."""
+        met = self._opponents.get(standing.version, Counter())
+        comparisons = standing.games * (self.spec.players - 1)
+        share = comparisons / max(1, met.total())
+        opponents = [(self.members[other].standing.rating, times * share) for other, times in met.items()]
+        return elo.posterior(standing.half_points / 2, opponents, self.spec.players, mean=self._mean)
 
     def budget_ms(self) -> int:
         """How long a claim of a set may last: all clocks run down in every game, and some slack."""

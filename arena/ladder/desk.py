@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from arena.ladder.book import UNLIMITED, Book, InFlight
 from arena.ladder.pairing import Candidate, next_set
+from arena.ladder.patience import Patience
 from arena.settings import SchedulerSettings
 from arena.storage.plans import NewSeat
 
@@ -44,8 +45,19 @@ class Table:
 class Desk:
     """One round's seats, handed out to the ladders."""
 
-    def __init__(self, online: Sequence[OnlineBot], flying: Sequence[InFlight], settings: SchedulerSettings) -> None:
+    def __init__(
+        self,
+        online: Sequence[OnlineBot],
+        flying: Sequence[InFlight],
+        settings: SchedulerSettings,
+        patience: Patience,
+        now: int,
+    ) -> None:
+        """``patience`` has looked at ``flying`` at the time ``now``; bots that rest are as good as away."""
         self._settings = settings
+        self._patience = patience
+        self._now = now
+        online = [bot for bot in online if not patience.rests(bot.version_id, now)]
         self._online = online
         self._processes: dict[int, list[OnlineBot]] = {}
         for bot in online:
@@ -62,7 +74,7 @@ class Desk:
             for version, _ in one.seats:
                 self._games[one.ladder_id, version] += len(one.seats)
 
-    def table(self, book: Book, now: int, seed: int) -> Table | None:
+    def table(self, book: Book, seed: int) -> Table | None:
         """A new set of a ladder; None if its backlog is full or nobody is free."""
         if self._queued[book.ladder_id] >= self._settings.backlog:
             return None
@@ -72,13 +84,13 @@ class Desk:
             candidates,
             book.spec.players,
             book.meetings,
-            book.closed(external, now),
+            book.closed(external, self._now),
             seed,
             house_only=self._house_sets < self._settings.house_sets,
         )
         if versions is None:
             return None
-        book.count(versions, now, now)
+        book.count(versions, self._now, self._now)
         return self._seat(book, versions)
 
     def _candidates(self, book: Book) -> list[Candidate]:
@@ -96,7 +108,8 @@ class Desk:
         games = self._games[book.ladder_id, version]
         if book.members[version].house:
             return book.candidate(version, UNLIMITED, games)
-        return book.candidate(version, sum(max(0, free) for free in self._able(book, version).values()), games)
+        seats = sum(max(0, free) for free in self._able(book, version).values())
+        return book.candidate(version, seats, games, patient=self._patience.patient(version, self._now))
 
     def _able(self, book: Book, version: int) -> dict[str, int]:
         """Free seats, by instance, of a version's processes that play what the ladder plays."""

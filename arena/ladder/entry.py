@@ -12,24 +12,26 @@ from arena.ladder.settlement import post
 from arena.ladder.standings import START_RATING
 from arena.ratings.entries import AnchorSet, Entry
 from arena.settings import LadderSpec
-from arena.storage.accounts import HOUSE_BOTS, ensure_house_bot
+from arena.storage.accounts import ensure_house_bot
 from arena.storage.db import insert_unless_there
 from arena.storage.sets import ladder_spec
 from arena.storage.tables import bot_version, ladder, now_ms, rating
+from bots.house import catalogue
 
 ANCHOR: Final = "random"
 """The house bot whose rating is the same, and frozen, on every ladder."""
 
 
-def all_house_bots(game: str) -> Sequence[str]:
-    """The house bots that play a game: all of them play all games."""
-    return HOUSE_BOTS
+def standing_house_bots(game: str) -> Sequence[str]:
+    """The house bots that always stand ready on the ladders of a game: those that answer within milliseconds."""
+    bots = map(catalogue.find, catalogue.NAMES)
+    return [bot.name for bot in bots if not bot.playouts and (bot.games is None or game in bot.games)]
 
 
 def open_ladders(
     connection: Connection,
     specs: Sequence[LadderSpec],
-    house_bots: Callable[[str], Sequence[str]] = all_house_bots,
+    house_bots: Callable[[str], Sequence[str]] = standing_house_bots,
 ) -> None:
     """Makes the ladders that are new, with their house bots; ladders not among ``specs`` get no more sets.
 

@@ -16,6 +16,9 @@ UNIFORM_SHARE: Final = 0.1
 ANCHOR_SHARE_OF_TWO: Final = 0.5
 """At a table of two an anchor for a newcomer leaves nobody else: it gets one in this part of its sets only."""
 
+CHOICE: Final = 2
+"""Free external bots for each seat to be filled, that a patient bot waits for."""
+
 Pair: TypeAlias = tuple[int, int]
 """Two versions, the lesser id first."""
 
@@ -25,6 +28,7 @@ class Candidate:
     """A version that could play now.
 
     ``games`` and ``seats``: played, and free to be taken, with the sets in flight counted. House bots are always free.
+    ``patient``: it would rather wait than play with whoever happens to be free at this moment.
     """
 
     version: int
@@ -36,6 +40,12 @@ class Candidate:
     games: int
     last_seq: int
     seats: int
+    patient: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether a newcomer's rating can be tied to it: the anchor, or a house bot that is settled."""
+        return self.anchor or (self.house and self.standard_error < SETTLED_SE)
 
     @property
     def provisional(self) -> bool:
@@ -59,13 +69,16 @@ def next_set(
 ) -> tuple[int, ...] | None:
     """The versions of the next set by position; None if no legal table is worth playing.
 
-    The set is made for the external bot with the fewest games, then the longest idle, that finds a table. ``closed``
-    pairs may not meet. Without external bots, house bots play each other if ``house_only`` allows it and the rating of
+    The set is made for the external bot with the fewest games, then the longest idle, that finds a table; a patient one
+    wants a choice of opponents. ``closed`` pairs may not meet. Without external bots, house bots play each other if ``house_only`` allows it and the rating of
     one of them is not settled.
     """
     rng = Random(seed)  # noqa: S311 - reproducible on purpose
     free = [bot for bot in candidates if bot.house or bot.seats > 0]
+    external = [bot for bot in candidates if not bot.house]
     for made_for in sorted((bot for bot in free if not bot.house), key=_need):
+        if made_for.patient and not _has_choice(made_for, external, players):
+            continue
         if table := _table(made_for, free, players, meetings, closed, rng):
             return table
     house = [bot for bot in free if bot.house]
@@ -77,6 +90,16 @@ def next_set(
 
 def _need(bot: Candidate) -> tuple[int, int, int]:
     return bot.games, bot.last_seq, bot.version
+
+
+def _has_choice(made_for: Candidate, external: Sequence[Candidate], players: int) -> bool:
+    """Whether there are :data:`CHOICE` free bots a seat, or all of them.
+
+    Bots become free one by one: seated at once, each would find nobody but the house, and hardly ever one of its equals.
+    """
+    others = [bot for bot in external if bot.owner != made_for.owner]
+    free = sum(bot.seats > 0 for bot in others)
+    return free >= min(len(others), CHOICE * (players - 1))
 
 
 def _table(
@@ -92,7 +115,7 @@ def _table(
     wants_anchor = made_for.provisional and (players > 2 or rng.random() < ANCHOR_SHARE_OF_TWO)
     while len(table) < players:
         pool = [bot for bot in free if _may_join(bot, table, closed)]
-        if wants_anchor and len(table) == 1 and (anchors := [bot for bot in pool if bot.anchor]):
+        if wants_anchor and len(table) == 1 and (anchors := [bot for bot in pool if bot.known]):
             pool = anchors
         # Fewer house bots than seats: some sit twice, rather than that nobody plays at large tables.
         pool = pool or [bot for bot in free if bot.house]

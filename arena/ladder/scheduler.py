@@ -15,19 +15,21 @@ from dataclasses import dataclass
 from random import SystemRandom
 from typing import Final, Protocol
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from arena.errors import ArenaError, Unavailable
 from arena.ladder.book import Book, InFlight, in_flight
 from arena.ladder.desk import Desk, OnlineBot, Table
 from arena.ladder.entry import enter
+from arena.ladder.patience import Patience
 from arena.settings import SchedulerSettings
 from arena.storage import outbox
 from arena.storage.db import Database
 from arena.storage.leadership import Leadership, keep_lead, resign, take_lead
+from arena.storage.plans import bots_not_ready
 from arena.storage.sets import create_set, ladder_spec
 from arena.storage.sweeper import sweep_claims, sweep_queue
-from arena.storage.tables import ladder, now_ms
+from arena.storage.tables import bot, ladder, now_ms, set_seat
 
 ROLE: Final = "scheduler"
 
@@ -72,6 +74,7 @@ class Scheduler:
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._leadership: Leadership | None = None
         self._books: dict[int, Book] = {}
+        self._patience = Patience()
         self._random = SystemRandom()
 
     def round(self) -> Round:
@@ -126,27 +129,39 @@ class Scheduler:
             published.append(event)
         if published:
             with self._database.write() as connection:
+                self._learn(connection, published)
                 outbox.discard(connection, published)
+
+    def _learn(self, connection: Connection, events: Sequence[outbox.Event]) -> None:
+        """Who let the others wait sits out a while; who has played again does not."""
+        now = connection.execute(select(now_ms())).scalar_one()
+        for event in events:
+            if event.topic == "set.finished":
+                self._patience.answered([seat.version_id for seat in _seats(connection, event.payload["set_id"])])
+            elif event.topic == "set.void" and (silent := bots_not_ready(event.payload["reason"])):
+                seats = _seats(connection, event.payload["set_id"])
+                self._patience.not_ready([seat.version_id for seat in seats if seat.name in silent], now)
 
     def _make_sets(self, leadership: Leadership) -> list[str]:
         online = self._sessions.online()
         flying, now = self._read()
         if self._enter(leadership, online):
             flying, now = self._read()
-        desk = Desk(online, flying, self._settings)
+        self._patience.look(flying, now)
+        desk = Desk(online, flying, self._settings, self._patience, now)
         made: list[str] = []
-        for book, tables in self._seat_all(desk, now):
+        for book, tables in self._seat_all(desk):
             made += self._insert(leadership, book, tables)
         return made
 
-    def _seat_all(self, desk: Desk, now: int) -> list[tuple[Book, list[Table]]]:
+    def _seat_all(self, desk: Desk) -> list[tuple[Book, list[Table]]]:
         """New sets by ladder. Ladders take turns, so that a bot with few seats plays on all of its own."""
         open_books = list(self._books.values())
         self._random.shuffle(open_books)
         made: dict[int, list[Table]] = {}
         while open_books:
             for book in tuple(open_books):
-                table = desk.table(book, now, self._random.getrandbits(64))
+                table = desk.table(book, self._random.getrandbits(64))
                 if table is None:
                     open_books.remove(book)
                 else:
@@ -189,6 +204,15 @@ class Scheduler:
         with self._database.write() as connection:
             keep_lead(connection, leadership)
             return [_create(connection, book, table, budget_ms) for table in tables]
+
+
+def _seats(connection: Connection, set_id: str) -> Sequence[Row[int, str]]:
+    """The versions and bots' names of a set."""
+    return connection.execute(
+        select(set_seat.c.version_id, bot.c.name)
+        .join(bot, bot.c.id == set_seat.c.bot_id)
+        .where(set_seat.c.set_id == set_id)
+    ).all()
 
 
 def _create(connection: Connection, book: Book, table: Table, budget_ms: int) -> str:

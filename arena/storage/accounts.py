@@ -21,11 +21,10 @@ from sqlalchemy import ColumnElement, Connection, Table, insert, select, update
 from arena.errors import UserError
 from arena.storage.db import insert_unless_there
 from arena.storage.tables import account, bot, bot_version, now_ms, token
+from bots.house import catalogue
 
 HOUSE: Final = "house"
 """The account that owns the house bots."""
-HOUSE_BOTS: Final = ("random", "greedy", "heuristic")
-HOUSE_VERSION: Final = "1"
 
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _PREFIX_LENGTH: Final = 8
@@ -110,7 +109,7 @@ def create_bot(connection: Connection, account_id: int, name: str) -> Bot:
     """Adds a bot to an account. Raises UserError, NameTaken."""
     check_name(name, "a bot")
     owner = connection.execute(select(account).where(account.c.id == account_id)).one()
-    if _key(name) in HOUSE_BOTS and not owner.house:
+    if catalogue.is_house(_key(name)) and not owner.house:
         raise NameTaken(f"the name {name!r} belongs to a house bot")
     if not _insert_named(connection, bot, name, account_id=account_id):
         raise NameTaken(f"there is a bot {name!r} already")
@@ -206,15 +205,15 @@ def ensure_version(connection: Connection, bot_id: int, label: str = "", *, clai
     return Version(row.id, row.bot_id, row.label, row.claimed, row.created_at)
 
 
-def ensure_house_bot(connection: Connection, name: str, version: str = HOUSE_VERSION) -> Version:
-    """The version of a house bot, made with its bot and the house account where they are new."""
+def ensure_house_bot(connection: Connection, name: str) -> Version:
+    """The version of a house bot as the catalogue has it, made with its bot and account where they are new."""
     _insert_named(connection, account, HOUSE, house=True)
     account_id = connection.execute(select(account.c.id).where(account.c.name_key == HOUSE)).scalar_one()
     _insert_named(connection, bot, name, account_id=account_id)
     found = find_bot(connection, name)
     if found is None or not found.house:
         raise UserError(f"the bot {name!r} is not the house's")
-    return ensure_version(connection, found.id, version, claimed=False)
+    return ensure_version(connection, found.id, catalogue.find(name).version, claimed=False)
 
 
 def _bot(connection: Connection, *where: ColumnElement[bool]) -> Bot | None:

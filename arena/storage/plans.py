@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from arena.match.deal import DealMode
 from arena.settings import LadderSpec
@@ -112,3 +113,16 @@ class MatchResult:
 def seating(players: int, index: int) -> tuple[int, ...]:
     """The positions by seat in game ``index`` of a set."""
     return tuple((seat + index) % players for seat in range(players))
+
+
+def not_ready(bots: Sequence[str]) -> str:
+    """The reason of a set that is void because these bots did not answer its offer."""
+    return _NOT_READY + ", ".join(bots)
+
+
+def bots_not_ready(reason: str) -> tuple[str, ...]:
+    """The bots that :func:`not_ready` named; none if a set is void for another reason."""
+    return tuple(reason.removeprefix(_NOT_READY).split(", ")) if reason.startswith(_NOT_READY) else ()
+
+
+_NOT_READY: Final = "not ready: "

@@ -17,12 +17,11 @@ import pytest
 from sqlalchemy import create_engine, delete, select, update
 from sqlalchemy.exc import OperationalError
 
-from arena.ladder.entry import enter, open_ladders
+from arena.ladder.entry import enter, open_ladders, standing_house_bots
 from arena.ladder.settlement import Settlement, finish_set
 from arena.match.spec import TimeControl
 from arena.settings import LadderSpec
 from arena.storage import accounts, sets
-from arena.storage.accounts import HOUSE_BOTS
 from arena.storage.db import Database
 from arena.storage.plans import Beginning, MatchResult, NewSeat, SetPlan
 from arena.storage.tables import game_set, ladder, metadata, worker
@@ -203,7 +202,7 @@ def world(database: Database) -> World:
         open_ladders(connection, [SPEC])
         ladder_id = connection.execute(select(ladder.c.id)).scalar_one()
         house = {}
-        for name in HOUSE_BOTS:
+        for name in standing_house_bots(SPEC.game):
             version = accounts.ensure_house_bot(connection, name)
             house[name] = NewSeat(version.id, version.bot_id)
         lease = register_worker(connection, "worker-0")

@@ -12,14 +12,16 @@ import random
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
 import engines
 from arena import live
+from arena.errors import Fenced
 from arena.gateway.registry import OnlineSession, SessionRegistry, connect_redis
 from arena.keys import load_or_create
 from arena.ladder.entry import enter, open_ladders
@@ -36,6 +38,8 @@ from arena.storage.plans import Beginning, GamePlan, MatchResult, NewSeat, SetPl
 from arena.storage.records import RecordStore
 from arena.storage.tables import ladder, ledger, now_ms, result
 from arena.storage.workers import WorkerLease, heartbeat, register_worker
+
+HOUSE_BOTS: Final = ("random", "greedy", "heuristic")
 
 STRENGTHS: Final[Mapping[str, float]] = {
     "random": 0.25,
@@ -81,10 +85,10 @@ class SeededArena:
                 row.slug: row.id for row in connection.execute(select(ladder.c.slug, ladder.c.id))
             }
             self.lease: WorkerLease = register_worker(connection, "worker-0")
-            for name in accounts.HOUSE_BOTS:
+            for name in HOUSE_BOTS:
                 version = accounts.ensure_house_bot(connection, name)
                 self.seats[name] = NewSeat(version.id, version.bot_id)
-        for number, name in enumerate(name for name in bots if name not in accounts.HOUSE_BOTS):
+        for number, name in enumerate(name for name in bots if name not in HOUSE_BOTS):
             self.add_bot(name, f"{OWNERS[number % len(OWNERS)]}{'' if number < len(OWNERS) else number}")
 
     def add_bot(self, name: str, owner: str, version: str = "1.0") -> NewSeat:
@@ -112,7 +116,7 @@ class SeededArena:
     def begin(self, set_id: str) -> tuple[SetPlan, dict[str, bytes]]:
         """Claims a set and writes its commitments down; the plan, and the secret of each match."""
         with self.database.write() as connection:
-            heartbeat(connection, self.lease)
+            self._keep_lease(connection)
             plan = sets.claim(connection, set_id, self.lease)
             assert plan is not None
             common = secrets.token_bytes(32)
@@ -190,8 +194,15 @@ class SeededArena:
             publish(event)
         with self.database.write() as connection:
             outbox.discard(connection, events)
+            self._keep_lease(connection)
+        with ThreadPoolExecutor(1) as thread:  # a test may have a loop in its own
+            thread.submit(lambda: asyncio.run(self._register(redis_url))).result()
+
+    def _keep_lease(self, connection: Connection) -> None:
+        try:
             heartbeat(connection, self.lease)
-        asyncio.run(self._register(redis_url))
+        except Fenced:
+            self.lease = register_worker(connection, "worker-0")
 
     async def _register(self, redis_url: str) -> None:
         async with connect_redis(redis_url) as redis:

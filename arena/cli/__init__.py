@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from arena.cli import account, bench, demo, games, ladder, match, play, processes, records, rungs, sprt, up
+from arena.cli import account, audit, bench, conformance, demo, games, ladder, match, play, processes, records, rungs, sprt, up
 from arena.errors import ArenaError
 
 app = typer.Typer(
@@ -16,7 +16,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (up, demo, account, match, play, games, records, ladder, processes, bench, rungs, sprt):
+for module in (up, demo, account, match, play, games, records, ladder, audit, processes, bench, rungs, sprt, conformance):
     module.add_to(app)
 
 

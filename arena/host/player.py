@@ -22,7 +22,7 @@ from arena.host.sets import GameJob, NotReady, SetJob, play_set
 from arena.host.store import Store
 from arena.match.spec import Player, VoidReason
 from arena.storage import sets
-from arena.storage.plans import SeatPlan, SetPlan
+from arena.storage.plans import SeatPlan, SetPlan, not_ready
 from arena.storage.sweeper import overdue_sets, sweep_strays
 from arena.storage.workers import HEARTBEAT_S, LEASE_MS, WorkerLease, heartbeat, register_worker, retire_worker
 
@@ -166,8 +166,8 @@ class SetPlayer:
         try:
             await play_set(_job(plan), ports, SqlJournal(self._store, plan, lease), self._key)
         except NotReady as error:
-            names = ", ".join(plan.seats[position].bot for position in error.positions)
-            await self._give_up(lambda c: sets.release_set(c, lease, set_id, f"not ready: {names}"))
+            why = not_ready([plan.seats[position].bot for position in error.positions])
+            await self._give_up(lambda c: sets.release_set(c, lease, set_id, why))
         except Voided as error:
             log.warning("set %s is void: %s", set_id, error)
             await self._void(lease, set_id, error.reason)

@@ -13,7 +13,7 @@ is scaled so that the ratings of equal bots fluctuate alike whatever n is.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -102,14 +102,37 @@ def _updated(i: int, table: Sequence[Rated], scores: Sequence[float], weights: S
     return Rated(rounded(bot.rating + gain), rounded(decayed(bot.k2, mean_weight)))
 
 
-def standard_error(games: int, players: int) -> float:
-    """Approximate standard error of a rating after so many games at tables of that size.
+def standard_error(games: int, players: int, *, before: float = PRIOR_SE) -> float:
+    """Approximate standard error of a rating after so many games at tables of that size, on top of what was known.
 
-    From the variance of one game's mean score among equals, (n+1)/(12(n-1)), and a prior of 350. It stands in until
-    an official table has measured the error.
+    From the variance of one game's mean score among equals, (n+1)/(12(n-1)), and the error ``before``: 350, or what the
+    last official table has measured.
     """
     variance = (players + 1) / (12 * (players - 1)) / ELO_SLOPE**2
-    return math.sqrt(1 / (1 / PRIOR_SE**2 + games / variance))
+    return math.sqrt(1 / (1 / before**2 + games / variance))
+
+
+def posterior(
+    score: float, opponents: Collection[tuple[float, float]], players: int, *, mean: float
+) -> tuple[float, float]:
+    """The most likely rating, with its standard error, of a bot of which little is known.
+
+    ``score``: its sum over all comparisons with ``opponents``, (rating, games) each, whose ratings count as known. The
+    prior is normal around ``mean`` with :data:`PRIOR_SE`. Live ratings take dozens of games from the start to where a bot
+    belongs, and are no guide to whom it should meet on the way. The pairs of a game hang together, and count for less.
+    """
+    independent = 3 / (players + 1)
+    slope = math.log(10) / 400
+    rating, precision = mean, 1 / PRIOR_SE**2
+    for _ in range(30):
+        chances = [(expected(rating, opponent), games) for opponent, games in opponents]
+        surprise = score - sum(games * p for p, games in chances)
+        precision = 1 / PRIOR_SE**2 + independent * slope**2 * sum(games * p * (1 - p) for p, games in chances)
+        move = (independent * slope * surprise - (rating - mean) / PRIOR_SE**2) / precision
+        rating += max(-400.0, min(400.0, move))
+        if abs(move) < 0.1:
+            break
+    return rating, precision**-0.5
 
 
 def information(difference: float, sd: float) -> float:

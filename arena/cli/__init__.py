@@ -6,7 +6,23 @@ import sys
 
 import typer
 
-from arena.cli import account, audit, bench, conformance, demo, games, ladder, match, play, processes, records, rungs, sprt, up
+from arena.cli import (
+    account,
+    audit,
+    bench,
+    conformance,
+    demo,
+    games,
+    ladder,
+    match,
+    play,
+    processes,
+    records,
+    rungs,
+    simulate,
+    sprt,
+    up,
+)
 from arena.errors import ArenaError
 
 app = typer.Typer(
@@ -16,7 +32,23 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (up, demo, account, match, play, games, records, ladder, audit, processes, bench, rungs, sprt, conformance):
+for module in (
+    up,
+    demo,
+    account,
+    match,
+    play,
+    games,
+    records,
+    ladder,
+    audit,
+    processes,
+    bench,
+    rungs,
+    sprt,
+    conformance,
+    simulate,
+):
     module.add_to(app)
 
 

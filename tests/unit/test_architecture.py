@@ -17,7 +17,14 @@ PACKAGES = {
     "bots.house": ROOT / "bots" / "house",
     "botarena": ROOT / "bots" / "python" / "botarena",
 }
-PURE = ("arena.match", "arena.ratings", "arena.ladder.pairing", "arena.ladder.standings", "arena.gateway.session")
+PURE = (
+    "arena.match",
+    "arena.ratings",
+    "arena.ladder.pairing",
+    "arena.ladder.standings",
+    "arena.gateway.session",
+    "arena.tournaments.formats",
+)
 IMPURE = {
     "asyncio",
     "socket",

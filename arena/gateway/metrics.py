@@ -17,6 +17,8 @@ _PREFIXES: Final = {
 }
 _PLAIN: Final = {
     "decisions": ("arena_gateway_decisions", "Decisions asked of bots."),
+    "frames": ("arena_gateway_frames", "Frames written to bots."),
+    "events": ("arena_gateway_events", "Events in frames written to bots."),
     "expired": ("arena_gateway_expired", "Decisions without an answer in time."),
     "strikes": ("arena_gateway_strikes", "Strikes for floods and garbage."),
     "replaced": ("arena_gateway_replaced", "Streams replaced by a newer one of the same instance."),

@@ -99,7 +99,12 @@ class Session:
     def take(self, now_us: int) -> bytes:
         """The next PlayResponse, encoded; empty if nothing waits."""
         self._out.now_us = now_us
-        return self._out.take()
+        waiting = self._out.waiting
+        frame = self._out.take()
+        if frame:
+            self._tally.counts["frames"] += 1
+            self._tally.counts["events"] += waiting - self._out.waiting
+        return frame
 
     # -- streams
 

@@ -31,6 +31,7 @@ class Parts:
     def everything(self) -> dict[str, Any]:
         """The message that turns whatever a page shows into this."""
         return {
+            "base": None,
             "version": self.version,
             "skeleton": self.skeleton,
             "blocks": self.blocks,
@@ -38,10 +39,19 @@ class Parts:
         }
 
     def since(self, earlier: Parts) -> dict[str, Any] | None:
-        """The message that turns ``earlier`` into this, with nothing that is the same in both; None if all is."""
+        """The message that turns ``earlier`` into this, with nothing that is the same in both; None if all is.
+
+        Its ``base`` is the only version that it may be applied to.
+        """
         if self.version == earlier.version:  # equal dictionaries may differ in their order, and that is a change
             return None
-        message: dict[str, Any] = {"version": self.version, "skeleton": self.skeleton, "blocks": {}, "lists": {}}
+        message: dict[str, Any] = {
+            "base": earlier.version,
+            "version": self.version,
+            "skeleton": self.skeleton,
+            "blocks": {},
+            "lists": {},
+        }
         if self.skeleton != earlier.skeleton:
             return message
         message["blocks"] = {name: html for name, html in self.blocks.items() if earlier.blocks.get(name) != html}

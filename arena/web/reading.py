@@ -47,8 +47,9 @@ async def game(request: Request) -> Response:
         if found is None:
             raise NotHere(f"there is no game {name!r}")
         ladders = [row for row in await site.read(queries.ladders) if row.spec.game == name]
+        headed = found.summary if _TITLE.match(found.summary) else f"# {found.title}\n\n{found.summary}"
         html = site.html(
-            "game.html", game=found, rules=rendered(found.summary), ladders=ladders, rules_hash=rules_hash(found).hex()
+            "game.html", game=found, rules=rendered(headed), ladders=ladders, rules_hash=rules_hash(found).hex()
         )
         return Content(html.encode(), HTML)
 

@@ -84,8 +84,10 @@ async function renew() {
   enhance();
 }
 
+/** Whether the message could be applied; if not, this page shows something else than what the message changes. */
 function apply(message) {
-  if (message.skeleton !== main.dataset.skeleton) return renew();
+  if (message.base !== null && message.base !== main.dataset.version) return false;
+  if (message.skeleton !== main.dataset.skeleton) { renew(); return true; }
   main.dataset.version = message.version;
   for (const [id, html] of Object.entries(message.blocks)) {
     const old = document.getElementById(id);
@@ -94,8 +96,9 @@ function apply(message) {
   for (const [id, list] of Object.entries(message.lists)) {
     const old = document.getElementById(id);
     if (old) arrange(old, list);
-    else if (list.order.length) return renew();
+    else if (list.order.length) renew();
   }
+  return true;
 }
 
 function follow(topic) {
@@ -114,7 +117,7 @@ function follow(topic) {
       pulse.classList.remove("beat");
       void pulse.offsetWidth;
       pulse.classList.add("beat");
-      apply(JSON.parse(event.data));
+      if (!apply(JSON.parse(event.data))) { source.close(); open(); }
     };
     source.onerror = () => {
       show(false);

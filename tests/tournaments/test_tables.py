@@ -11,7 +11,7 @@ import pytest
 
 from arena.ratings.simulation import play
 from arena.tournaments.formats.event import Entrant, Event, Pairing, Result, over
-from arena.tournaments.formats.final import Final, order_of
+from arena.tournaments.formats.final import FinalCycles, order_of
 from arena.tournaments.formats.rehearsal import field, rehearse
 from arena.tournaments.formats.standings import standings
 from arena.tournaments.formats.tables import Tables, separate
@@ -118,8 +118,8 @@ def test_order_becomes_certain() -> None:
 
 def test_final_plays_whole_cycles_within_its_sets() -> None:
     """Three finalists play cycles of three; a fourth cycle that would break the budget of ten sets is not begun."""
-    event = rehearse(Final(2, 10), field(3), better)
+    event = rehearse(FinalCycles(2, 10), field(3), better)
     assert len(event.pairings) == 9
     assert set(meetings(event).values()) == {3}
-    tables = rehearse(Final(3, 5), field(3, 3), better)
+    tables = rehearse(FinalCycles(3, 5), field(3, 3), better)
     assert [one.players for one in tables.pairings] == [("1", "2", "3")] * 5

@@ -102,8 +102,9 @@ class Event:
 class Format(Protocol):
     """A way of playing an event."""
 
-    late_entries: bool
-    """Whether somebody may enter once pairings are issued."""
+    @property
+    def late_entries(self) -> bool:
+        """Whether somebody may enter once pairings are issued."""
 
     def rounds(self, entrants: int) -> int:
         """How many rounds so many entrants play, if nothing unforeseen happens. Raises ValueError if they cannot."""

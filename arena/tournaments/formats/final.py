@@ -54,7 +54,7 @@ def order_of(finalists: Sequence[str], sets: Sequence[tuple[tuple[str, ...], tup
 
 
 @dataclass(frozen=True, slots=True)
-class Final:
+class FinalCycles:
     """The next cycle's pairings; the runner asks for one after each look at the order. ``seats`` a table."""
 
     seats: int

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -30,6 +30,7 @@ RENEW_S: Final = 5.0
 GATHER_S: Final = 0.02
 """Changes of this time go out together."""
 BATCH: Final = 500
+MAX_CONNECTIONS: Final = 16
 PREFIX: Final = "arena:session:"
 INDEX: Final = "arena:sessions"
 CHANNEL: Final = "arena:sessions:changed"
@@ -102,13 +103,17 @@ class OnlineSession:
 
 def connect_redis(url: str) -> Redis:
     """A client for ``redis://``, ``unix://`` or Celery's ``redis+socket://``, which fails fast: callers retry."""
-    return Redis.from_url(
+    # Who asks while all connections are busy waits for one, instead of being told that there are too many.
+    pool = BlockingConnectionPool.from_url(
         url.replace("redis+socket://", "unix://", 1),
         decode_responses=True,
         socket_timeout=2.0,
         socket_connect_timeout=2.0,
         retry=Retry(NoBackoff(), 1),
+        max_connections=MAX_CONNECTIONS,
+        timeout=5,
     )
+    return Redis.from_pool(pool)
 
 
 class SessionRegistry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from arena.host.port import Answer, Port
@@ -47,7 +47,9 @@ class PersonPort(Port):
         if event.HasField("events_observed"):
             self._person.observe(event.events_observed.events)
 
-    async def ask(self, request: pb.DecisionRequested, limit_ms: int) -> Answer:
+    async def ask(self, fill: Callable[[pb.DecisionRequested], None], limit_ms: int) -> Answer:
+        request = pb.DecisionRequested()
+        fill(request)
         action = await self._person.choose(request)
         act = pb.Act(game_id=request.game_id, decision_id=request.decision_id, action_id=action)
         return Answer(act, None, 0, 0)

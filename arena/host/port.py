@@ -43,7 +43,8 @@ class Answer:
 class _Asked:
     """An open question: ``used_s`` of its time went by before ``sent_at`` (monotonic seconds, None while frozen)."""
 
-    request: pb.DecisionRequested
+    key: AskKey
+    event: relay.WorkerEvent
     limit_ms: int
     future: asyncio.Future[Answer]
     used_s: float = 0.0
@@ -102,12 +103,19 @@ class Port:
         self._running.pop(ended.game_id, None)
         self._event(end=ended)
 
-    async def ask(self, request: pb.DecisionRequested, limit_ms: int) -> Answer:
-        """The answer to a decision, whatever it is. Raises SessionFailed if the arena loses the session."""
+    async def ask(self, fill: Callable[[pb.DecisionRequested], None], limit_ms: int) -> Answer:
+        """The answer to a decision, whatever it is. Raises SessionFailed if the arena loses the session.
+
+        ``fill`` writes the question into the message that carries it.
+        """
         if self.gone:
             return Answer(None, self.gone, 0, 0)
-        key = (request.game_id, request.decision_id)
-        asked = _Asked(request, limit_ms, asyncio.get_running_loop().create_future())
+        event = relay.WorkerEvent()
+        question = event.ask
+        fill(question.request)
+        question.limit_ms = limit_ms
+        key = (question.request.game_id, question.request.decision_id)
+        asked = _Asked(key, event, limit_ms, asyncio.get_running_loop().create_future())
         self._asked[key] = asked
         if not self._frozen:
             self._put(asked)
@@ -206,21 +214,21 @@ class Port:
             asked.alarm.cancel()
         asked.sent_at = time.monotonic()
         used_ms = min(int(asked.used_s * 1000), asked.limit_ms)
-        key = (asked.request.game_id, asked.request.decision_id)
         patience_s = (asked.limit_ms - used_ms) / 1000 + GRACE_S
-        asked.alarm = asyncio.get_running_loop().call_later(patience_s, self._overdue, key)
-        self._event(ask=relay.Ask(request=asked.request, limit_ms=asked.limit_ms, elapsed_ms=used_ms))
+        asked.alarm = asyncio.get_running_loop().call_later(patience_s, self._overdue, asked.key)
+        asked.event.session = self.session
+        asked.event.ask.elapsed_ms = used_ms
+        self._send(asked.event)
 
     def _event(
         self,
         *,
         offer: relay.Offer | None = None,
         deliver: pb.ArenaEvent | None = None,
-        ask: relay.Ask | None = None,
         end: pb.MatchEnded | None = None,
         release_offer: str | None = None,
     ) -> None:
-        event = relay.WorkerEvent(session=self.session, offer=offer, deliver=deliver, ask=ask, end=end)
+        event = relay.WorkerEvent(session=self.session, offer=offer, deliver=deliver, end=end)
         if release_offer is not None:
             event.release_offer = release_offer
         self._send(event)

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from arena.errors import Unavailable
 from arena.gateway.registry import OnlineSession
@@ -60,6 +61,7 @@ class Gateways:
         self._keys: dict[str, BotKey] = {}
         self._searches: dict[BotKey, asyncio.Task[None]] = {}
         self._users: Counter[BotKey] = Counter()
+        self._locks: WeakValueDictionary[BotKey, asyncio.Lock] = WeakValueDictionary()
 
     async def __aenter__(self) -> Gateways:
         return self
@@ -76,15 +78,16 @@ class Gateways:
         Raises SessionFailed if it is not to be found within a few seconds.
         """
         key = (bot_id, instance)
-        port = self._ports.get(key)
-        if port is not None and self._users[key]:
-            self._users[key] += 1
-            return port
-        for _ in range(LOOKS):
-            if await self._found(key):
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            port = self._ports.get(key)
+            if port is not None and self._users[key]:
                 self._users[key] += 1
-                return self._ports[key]
-            await asyncio.sleep(LOOK_EVERY_S)
+                return port
+            for _ in range(LOOKS):
+                if await self._found(key):
+                    self._users[key] += 1
+                    return self._ports[key]
+                await asyncio.sleep(LOOK_EVERY_S)
         raise SessionFailed(f"bot {bot_id}, instance {instance!r}, is not connected")
 
     def release(self, bot_id: int, instance: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from arena.host.port import Port
@@ -53,7 +54,7 @@ class SessionSeat:
     async def decide(self, request: Request) -> Reply:
         wire = self._started
         limit_ms = request.limit_ms + request.allowance_ms
-        answer = await self._port.ask(wire.decision(request), limit_ms)
+        answer = await self._port.ask(partial(wire.decision, request), limit_ms)
         if answer.act is None:
             reply = Reply(None, answer.fault, answer.elapsed_us, answer.rtt_us)
         else:

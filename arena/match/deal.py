@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +28,8 @@ _COMMIT_TAG = b"botarena/commit/1"
 _OWN_TAG = b"botarena/deal/own/1"
 _SHARED_TAG = b"botarena/deal/shared/1"
 _STREAM_TAG = b"botarena/stream/1"
+
+_weight = itemgetter(1)
 
 DealMode = Literal["own", "shared"]
 
@@ -103,8 +106,10 @@ class ChanceStream:
 
     def pick(self, outcomes: Chance) -> int:
         """The id of one outcome, drawn by weight."""
-        total = sum(weight for _, weight in outcomes)
+        total = sum(map(_weight, outcomes))
         remainder = self._below(total)
+        if total == len(outcomes):  # every weight is 1
+            return outcomes[remainder][0]
         for outcome, weight in outcomes:
             remainder -= weight
             if remainder < 0:

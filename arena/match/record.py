@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -222,7 +222,7 @@ def _salvage(data: bytes) -> bytes:
 
 def _load(number: int, line: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(line)
+        document = orjson.loads(line)
     except ValueError:
         raise DamagedRecord(number, "not a line of JSON") from None
     if not isinstance(document, dict):
@@ -231,7 +231,7 @@ def _load(number: int, line: bytes) -> dict[str, Any]:
 
 
 def _dump(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document, separators=(",", ":")).encode()
+    return orjson.dumps(document)
 
 
 def _receipt_message(tag: bytes, *fields: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -11,7 +12,8 @@ from arena import settings
 from arena.cli.common import DataDir, JsonFlag, console, print_json
 from arena.errors import UserError
 from arena.ladder import settlement
-from arena.storage import queries
+from arena.ratings.entries import SetResult
+from arena.storage import ledger, queries
 from arena.storage.db import Database
 
 ladder = typer.Typer(help="Tables, and whether they are what the ledger says.", no_args_is_help=True)
@@ -73,6 +75,74 @@ def show(name: Name = None, data_dir: DataDir = None, as_json: JsonFlag = False)
         raise UserError("nothing was played yet")
     for slug, table in tables.items():
         console.print(ladder_table(slug, table))
+
+
+@ladder.command()
+def official(
+    name: Annotated[str, typer.Argument(metavar="LADDER", help="A ladder, such as balloon-challenge-3p.")],
+    recentre: Annotated[
+        bool, typer.Option("--recentre", help="Adds the mean of (official - live) to the live ratings, as every night.")
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Makes the official table now, keeps it and prints it: Bradley-Terry over the whole ledger, errors over sets."""
+    from arena.ladder.official import make  # noqa: PLC0415 - scipy is slow to import
+    from arena.storage.official import latest  # noqa: PLC0415
+
+    database = open_database(data_dir)
+    with database.read() as connection:
+        held = queries.get_ladder(connection, name)
+    made = make(database, held.id, recentre=recentre)
+    if made is None:
+        raise UserError("nothing was played yet")
+    with database.read() as connection:
+        page = latest(connection, held.id)
+    assert page is not None
+    opinion = _second_opinion(database, held.id) if held.spec.players > 2 else {}
+    if as_json:
+        rows = [
+            {**asdict(row), "provisional": row.provisional, "openskill": opinion.get(row.version_id)}
+            for row in page.rows
+        ]
+        print_json(
+            {
+                "ladder": name,
+                "seq": page.seq,
+                "dispersion": round(page.dispersion, 4),
+                "recentred": made.delta,
+                "rows": rows,
+                "covariance": [[round(float(value), 3) for value in row] for row in page.covariance],
+                "los": [[round(float(value), 4) for value in row] for row in page.los],
+            }
+        )
+        return
+    table = Table("#", "bot", "version", "Elo", "±", "sets", "games", "LOS", "openskill", "", title=f"{name}, official")
+    for place, row in enumerate(page.rows):
+        mark = "not linked" if not row.linked else "provisional" if row.provisional else ""
+        above_next = f"{page.los[place, place + 1]:.1%}" if place + 1 < len(page.los) else "-"
+        seen = f"{opinion[row.version_id]:.1f}" if row.version_id in opinion else "-"
+        numbers = (f"{row.rating:.0f}", f"{1.96 * row.standard_error:.0f}", str(row.sets), str(row.games))
+        table.add_row(str(row.rank), row.bot, row.version, *numbers, above_next, seen, mark)
+    console.print(table)
+    console.print(
+        f"± half of the 95 % interval against the mean of all; LOS: better than the next; {page.seq} ledger entries; "
+        f"results vary {page.dispersion:.2f} times as independent games would."
+    )
+
+
+def _second_opinion(database: Database, ladder_id: int) -> dict[int, float]:
+    """openskill's ordinals, or nothing where it is not installed."""
+    from arena.ratings.second_opinion import second_opinion  # noqa: PLC0415
+
+    with database.read() as connection:
+        results = [
+            posted.entry for posted in ledger.entries(connection, ladder_id) if isinstance(posted.entry, SetResult)
+        ]
+    try:
+        return second_opinion(results)
+    except ImportError:
+        return {}
 
 
 def as_dict(row: queries.TableRow) -> dict[str, object]:

@@ -17,6 +17,7 @@ from arena.ratings import elo
 from arena.ratings.entries import SetResult
 from arena.settings import LadderSpec
 from arena.storage import ledger
+from arena.storage.official import OfficialErrors, errors
 from arena.storage.tables import account, bot, bot_version, game_set, rating, set_seat
 
 DAY_MS: Final = 24 * 60 * 60 * 1000
@@ -48,14 +49,6 @@ class InFlight:
     seats: tuple[tuple[int, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Official:
-    """What the last official table says of a version: the error of its rating after so many games."""
-
-    standard_error: float
-    games: int
-
-
 @dataclass(slots=True)
 class Book:
     """One ladder. Meetings count from the moment a set is made."""
@@ -66,7 +59,7 @@ class Book:
     seq: int = -1
     members: dict[int, Member] = field(default_factory=dict)
     meetings: Counter[Pair] = field(default_factory=Counter)
-    official: dict[int, Official] = field(default_factory=dict)
+    official: OfficialErrors = field(default_factory=lambda: OfficialErrors(0, {}))
     _opponents: dict[int, Counter[int]] = field(default_factory=dict)
     _guesses: dict[int, tuple[int, float, float]] = field(default_factory=dict)
     _mean: float = START_RATING
@@ -104,6 +97,7 @@ class Book:
             for row in rows
         }
         self.seq = seq
+        self.official = errors(connection, self.ladder_id, self.official.official_id) or self.official
         self.settle()
 
     def settle(self) -> None:
@@ -182,9 +176,9 @@ class Book:
         players = self.spec.players
         if standing.anchor:
             return standing.rating, 0.0
-        if (official := self.official.get(standing.version)) is not None:
-            since = max(0, standing.games - official.games)
-            return standing.rating, elo.standard_error(since, players, before=official.standard_error)
+        if standing.version in self.official.by_version:
+            error, games = self.official.by_version[standing.version]
+            return standing.rating, elo.standard_error(max(0, standing.games - games), players, before=error)
         if not standing.provisional(players):
             return standing.rating, standing.standard_error(players)
         games, rating, error = self._guesses.get(standing.version, (-1, 0.0, 0.0))

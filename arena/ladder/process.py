@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import signal
 from collections.abc import Sequence
+from typing import Final
 
 from arena import metrics
 from arena.doorbell import Doorbell
@@ -17,6 +19,8 @@ from arena.ladder.scheduler import Scheduler
 from arena.live import publisher
 from arena.settings import Settings
 from arena.storage.db import Database
+
+OFFICIAL_S: Final = 60
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +62,7 @@ async def serve(settings: Settings) -> None:
         database, settings.scheduler, snapshot, ring=Doorbell(redis_url).ring, publish=publisher(redis_url)
     )
     metrics.serve(settings.scheduler.metrics_listen)
+    officials = asyncio.create_task(_officials(scheduler, stop))
     while not stop.is_set():
         await snapshot.refresh()
         try:
@@ -69,6 +74,21 @@ async def serve(settings: Settings) -> None:
                 await stop.wait()
         except TimeoutError:
             continue
+    await officials
     await asyncio.to_thread(scheduler.close)
     await redis.aclose()
     database.close()
+
+
+async def _officials(scheduler: Scheduler, stop: asyncio.Event) -> None:
+    """Looks each minute whether an official table is due; beside the rounds, which go on while one is computed."""
+    while not stop.is_set():
+        try:
+            await asyncio.to_thread(scheduler.make_official)
+        except ArenaError as error:
+            log.warning("no official table this time: %s", error)
+        except Exception:
+            log.exception("the official table failed; it is tried again in a minute")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(OFFICIAL_S):
+                await stop.wait()

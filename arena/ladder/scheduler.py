@@ -21,6 +21,7 @@ from arena.errors import ArenaError, Unavailable
 from arena.ladder.book import Book, InFlight, in_flight
 from arena.ladder.desk import Desk, OnlineBot, Table
 from arena.ladder.entry import enter
+from arena.ladder.official import make_due
 from arena.ladder.patience import Patience
 from arena.settings import SchedulerSettings
 from arena.storage import outbox
@@ -94,6 +95,21 @@ class Scheduler:
             raise
         rung += self._ring_all(made)
         return Round(True, len(made), len(swept), rung, len(waiting) + len(made) - rung)
+
+    def make_official(self) -> int:
+        """Makes the official tables that are due, if this scheduler leads; how many. May take long: in a thread of its own.
+
+        Raises ArenaError as :meth:`round` does.
+        """
+        leadership = self._leadership
+        if leadership is None:
+            return 0
+        made = make_due(self._database, lambda connection: keep_lead(connection, leadership))
+        for ladder_id, one in made:
+            log.info(
+                "official table of ladder %d: %d bots, recentred by %.2f", ladder_id, len(one.table.rows), one.delta
+            )
+        return len(made)
 
     def close(self) -> None:
         """Lets another scheduler lead at once."""

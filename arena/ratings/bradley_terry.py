@@ -80,13 +80,17 @@ class OfficialTable:
         return math.sqrt(max(v[a, a] + v[b, b] - 2 * v[a, b], 0.0))
 
     def los(self) -> Floats:
-        """Likelihood of superiority [a, b]: the probability that rank a is truly better than rank b; 1/2 on the diagonal."""
-        ratings = np.array([row.rating for row in self.rows[: len(self.covariance)]])
-        variances = np.diag(self.covariance)
-        error = np.sqrt(np.maximum(variances[:, None] + variances[None, :] - 2 * self.covariance, 1e-12))
-        los: Floats = ndtr((ratings[:, None] - ratings[None, :]) / error)
-        np.fill_diagonal(los, 0.5)
-        return los
+        """:func:`superiority` of the rows whose covariance is published."""
+        return superiority(np.array([row.rating for row in self.rows[: len(self.covariance)]]), self.covariance)
+
+
+def superiority(ratings: Floats, covariance: Floats) -> Floats:
+    """Likelihood of superiority [a, b]: the probability that a is truly better than b; 1/2 on the diagonal."""
+    variances = np.diag(covariance)
+    error = np.sqrt(np.maximum(variances[:, None] + variances[None, :] - 2 * covariance, 1e-12))
+    los: Floats = ndtr((ratings[:, None] - ratings[None, :]) / error)
+    np.fill_diagonal(los, 0.5)
+    return los
 
 
 def official_table(results: Iterable[SetResult], anchors: Mapping[int, float]) -> OfficialTable:

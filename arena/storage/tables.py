@@ -14,6 +14,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -164,6 +165,32 @@ rating_point = Table(
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("before", Float(53), nullable=False),
     Column("after", Float(53), nullable=False),
+)
+
+# The official table: computed now and then from the whole ledger, kept for a while.
+official = Table(
+    "official",
+    metadata,
+    _id(),
+    Column("ladder_id", ForeignKey("ladder.id"), nullable=False),
+    Column("seq", BigInteger, nullable=False),  # of the last ledger entry that it is made of
+    Column("dispersion", Float(53), nullable=False),
+    Column("covariance", LargeBinary, nullable=False),  # of the best, float32 by row, points squared
+    _time("created_at"),
+    Index("ix_official_ladder", "ladder_id", "id"),
+)
+
+official_rating = Table(
+    "official_rating",
+    metadata,
+    Column("official_id", ForeignKey("official.id"), primary_key=True),
+    Column("rank", Integer, primary_key=True, autoincrement=False),  # 1 is the best
+    Column("version_id", ForeignKey("bot_version.id"), nullable=False),
+    Column("rating", Float(53), nullable=False),
+    Column("standard_error", Float(53), nullable=False),
+    Column("sets", Integer, nullable=False),
+    Column("games", Integer, nullable=False),
+    Column("linked", Boolean, nullable=False),
 )
 
 # ---------------------------------------------------------------------------------------------- sets and matches

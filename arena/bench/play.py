@@ -33,7 +33,7 @@ from arena.host.port import Port
 from arena.host.processes import LocalBots, Program, dies_with_parent
 from arena.host.remote import Gateways
 from arena.host.seats import ScriptedSeat, Seat, SessionSeat
-from arena.host.sets import GameDeal, GameJob, SetJob, play_set
+from arena.host.sets import GameDeal, GameJob, NotReady, SetJob, play_set
 from arena.match.deal import Deal, commitment, rules_hash, secret_from_seed
 from arena.match.referee import Reply, Request
 from arena.match.spec import Player, Spec, TimeControl
@@ -196,6 +196,8 @@ async def _play_on(gateways: Gateways, table: tuple[int, int], number: int) -> N
         ports = _BenchPorts(gateways, table)
         try:
             await play_set(job, ports, _NoJournal(), key)
+        except NotReady:  # 500 offers at once may take longer than one bot has to answer
+            continue
         finally:
             ports.release()
 

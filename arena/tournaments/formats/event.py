@@ -53,12 +53,15 @@ class Result:
         return self.sets > 0 and not self.absent
 
 
-BYE_SCORE = 1.0
+WALKOVER_OF_TWO = 1.0
+WALKOVER_OF_MORE = 0.5
+"""At a table of more than two those who came are worth as much as at an average table: they have beaten one, not all."""
 
 
-def walkover(pairing: Pairing, absent: frozenset[str], sets: int = 0) -> Result:
-    """The result of a pairing to which some did not come: 0 for them, 1 for the others."""
-    return Result(tuple(0.0 if name in absent else 1.0 for name in pairing.players), sets, absent)
+def walkover(pairing: Pairing, absent: frozenset[str]) -> Result:
+    """The result of a pairing to which some did not come, whatever was played of it: 0 for them, a point for the others."""
+    present = WALKOVER_OF_TWO if len(pairing.players) <= 2 else WALKOVER_OF_MORE
+    return Result(tuple(0.0 if name in absent else present for name in pairing.players), 0, absent)
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ def automatic_results(event: Event) -> dict[str, Result]:
         if absent:
             found[pairing.id] = walkover(pairing, absent)
         elif pairing.bye:
-            found[pairing.id] = Result((BYE_SCORE,))
+            found[pairing.id] = Result((WALKOVER_OF_TWO,))
     return found
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import signal
+import socket
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -69,6 +70,7 @@ def announce(chosen: Settings) -> None:
 async def running(chosen: Settings, stop: asyncio.Event) -> AsyncIterator[Supervisor]:
     """An arena that runs while the block does; SIGINT and SIGTERM set ``stop``. Raises UserError if it cannot start."""
     with only_one(chosen.data_dir):
+        check_addresses(chosen)
         prepare(chosen)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -91,14 +93,40 @@ def prepare(chosen: Settings) -> None:
     database.close()
 
 
+def check_addresses(chosen: Settings) -> None:
+    """Raises UserError if somebody else has an address that this arena is to listen at."""
+    host, _, port = chosen.worker.metrics_listen.rpartition(":")
+    workers = [f"{host}:{int(port) + number}" for number in range(chosen.worker.processes)]
+    for name, address in (
+        ("gateway.listen", chosen.gateway.listen),
+        ("gateway.metrics_listen", chosen.gateway.metrics_listen),
+        ("web.listen", chosen.web.listen),
+        ("scheduler.metrics_listen", chosen.scheduler.metrics_listen),
+        *(("worker.metrics_listen", worker) for worker in workers),
+    ):
+        if address.startswith("unix:"):
+            continue
+        host, _, port = address.rpartition(":")
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, int(port)))
+            except OSError as error:
+                variable = "ARENA_" + name.upper().replace(".", "_")
+                raise UserError(
+                    f"cannot listen at {address}: {error.strerror}; is another arena running? "
+                    f"Another address is set by {variable} or {name} in arena.toml"
+                ) from None
+
+
 async def _start(supervisor: Supervisor, chosen: Settings, stop: asyncio.Event) -> None:
     sockets = short_folder(chosen.data_dir)
     redis_url = chosen.redis_url
     if not redis_url:
-        socket = sockets / "valkey.sock"
-        supervisor.start(Service("valkey", valkey.command(socket)))
-        await _ready(supervisor, "valkey", f"unix:{socket}", stop)
-        redis_url = f"unix://{socket}"
+        path = sockets / "valkey.sock"
+        supervisor.start(Service("valkey", valkey.command(path)))
+        await _ready(supervisor, "valkey", f"unix:{path}", stop)
+        redis_url = f"unix://{path}"
     relay = chosen.gateway.relay_listen
     if relay.startswith("unix:"):
         relay = f"unix:{sockets / 'relay.sock'}"

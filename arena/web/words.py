@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from typing import Final
 
+import engines
 from arena.match.spec import SeatReason
 
 HUES: Final = 8
@@ -91,9 +93,13 @@ def hue(name: str) -> int:
     return sha256(name.lower().encode()).digest()[0] % HUES
 
 
+@cache
 def game_title(name: str) -> str:
-    """``balloon-challenge`` as ``Balloon Challenge``, whether or not the game is installed here."""
-    return name.replace("-", " ").title()
+    """What the game calls itself; of one that is not installed here its name, in capitals."""
+    try:
+        return engines.get(name).title
+    except (engines.UnknownGame, ModuleNotFoundError):
+        return name.replace("-", " ").title()
 
 
 def ladder_title(slug: str, game: str, players: int) -> str:

@@ -116,6 +116,19 @@ def test_a_replay_steps_by_keys_and_its_position_can_be_shared(page: Page, web: 
     expect(page.get_by_role("link", name="Seat 1")).to_have_attribute("aria-current", "true")
 
 
+def test_a_replay_marks_what_an_event_changed(page: Page, web: WebArena) -> None:
+    """The card that has just been played is marked on the table, and little else is."""
+    match_id = newest(web, CHALLENGE).match_id
+    film = web.get(f"/matches/{match_id}/replay.json?seat=").json()["frames"]
+    plays = [(n, frame[3]) for n, frame in enumerate(film) if re.fullmatch(r"play \w\d", frame[3])]
+    for n, text in plays[:6]:
+        page.goto(f"/matches/{match_id}#{n}")
+        expect(page.locator("[data-text]")).to_have_text(text)
+        assert text.removeprefix("play ") in page.locator("mark").all_inner_texts()
+        assert page.locator("mark").count() < 25
+        assert page.locator("[data-picture]").inner_text().rstrip("\n") == film[n][0]
+
+
 def test_the_search_box_filters_the_table(page: Page) -> None:
     """A slash focuses it, rows that do not match vanish, and a live update keeps the filter."""
     visit(page, f"/ladders/{CHALLENGE}")

@@ -59,7 +59,9 @@ function arrange(list, { order, rows }) {
     if (child && list.children[at] !== child) list.insertBefore(child, list.children[at] ?? null);
   });
   list.dispatchEvent(new CustomEvent("arranged"));
-  if (still.matches || document.hidden) return;
+  // Where most of a list is new, as when matches end by the dozen, moving all of it would only be noise.
+  const kept = [...list.children].filter((child) => before.has(child.id)).length;
+  if (still.matches || document.hidden || kept < list.children.length / 2) return;
   for (const child of list.children) {
     const from = before.get(child.id), to = child.getBoundingClientRect().top;
     if (from === undefined) child.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 400 });

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
-from arena.errors import Fenced, Unavailable
+from arena.errors import ArenaError, Fenced, Unavailable
 from arena.host.play import Finished
 from arena.host.sets import GameDeal, GameJob
 from arena.host.store import Spooled, Store
 from arena.ladder.settlement import Settlement, finish_set
 from arena.storage import sets
+from arena.storage.db import Database
 from arena.storage.plans import Beginning, MatchResult, Recorded, SetPlan
 from arena.storage.workers import LEASE_MS, WorkerLease
 from botarena.v1.play_pb2 import RatingChange
@@ -23,6 +24,15 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 RETRY_S: Final = 0.5
+
+
+class SpoolLike(Protocol):
+    """Results that wait on a disk."""
+
+    def __iter__(self) -> Iterator[Spooled]: ...
+
+    def drop(self, match_id: str) -> None:
+        """SQL has it, or does not want it."""
 
 
 class SqlJournal:
@@ -84,6 +94,24 @@ def record(connection: Connection, result: Spooled) -> Settlement | None:
     if recorded is Recorded.QUARANTINED:
         log.error("match %s has another result already; this one is in quarantine", result.ended.match_id)
     return finish_set(connection, result.lease, result.set_id) if result.last else None
+
+
+def write_spooled(database: Database, spool: SpoolLike) -> None:
+    """Results that an earlier process of this worker could not write: they count while its claims stand.
+
+    To be called before the worker registers anew, which ends those claims. Raises Unavailable.
+    """
+    for spooled in list(spool):
+        match_id = spooled.ended.match_id
+        try:
+            with database.write() as connection:
+                record(connection, spooled)
+            log.warning("the spooled result of match %s is written", match_id)
+        except Unavailable:
+            raise
+        except ArenaError as error:
+            log.warning("the spooled result of match %s does not count: %s", match_id, error)
+        spool.drop(match_id)
 
 
 async def persist(store: Store, work: Callable[[Connection], T]) -> T:

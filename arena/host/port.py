@@ -127,6 +127,11 @@ class Port:
             self._asked.pop(key, None)
 
     @property
+    def running(self) -> tuple[str, ...]:
+        """The games that have begun and not ended."""
+        return tuple(self._running)
+
+    @property
     def frozen(self) -> bool:
         """Whether the session is out of the arena's reach."""
         return self._frozen

@@ -107,11 +107,20 @@ class Gateways:
         port = self._ports.get(key)
         if port is None:
             port = self._ports[key] = Port(location.session, client.send)
+        if port.session != location.session:
+            self._forget(key, port)
         self._where[key] = location.relay
         self._keys.pop(port.session, None)
         self._keys[location.session] = key
         port.thaw(location.session, client.send)
         return True
+
+    def _forget(self, key: BotKey, port: Port) -> None:
+        """Games go on elsewhere: a bot that comes back to the session that it left must not find them there."""
+        link = self._links.get(self._where.get(key, ""))
+        if link is not None:
+            for game_id in port.running:
+                link.client.send(relay.WorkerEvent(session=port.session, forget_game=game_id))
 
     async def _client(self, address: str) -> RelayClient:
         """A live stream to the gateway at ``address``, dialled once by whoever comes first. Raises Unavailable."""
@@ -161,7 +170,9 @@ class Gateways:
 
     def _search(self, key: BotKey, frozen_since: float | None) -> None:
         """Looks for a bot, with its clocks frozen unless the bot itself went away."""
-        port = self._ports[key]
+        port = self._ports.get(key)
+        if port is None:
+            return
         if frozen_since is not None:
             port.freeze(frozen_since)
         if not self._users[key]:

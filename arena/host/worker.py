@@ -12,10 +12,10 @@ import os
 import threading
 
 from arena import metrics
-from arena.errors import ArenaError, Fenced, Unavailable
+from arena.errors import ArenaError, Unavailable
 from arena.gateway.registry import SessionRegistry, connect_redis
 from arena.host.house import HouseBots
-from arena.host.journal import record
+from arena.host.journal import write_spooled
 from arena.host.player import SetPlayer
 from arena.host.remote import Gateways
 from arena.host.store import ThreadedStore
@@ -50,7 +50,7 @@ class Worker:
 
     def start(self) -> None:
         """Registers the worker and begins its heartbeat. Raises ArenaError if the database does not answer."""
-        self._write_spooled()
+        write_spooled(self._database, self._store.spooled)
         self._thread.start()
         self._ready.wait()
         if self._failure is not None:
@@ -98,17 +98,6 @@ class Worker:
             self._loop.call_soon(self._ready.set)
             await self._player.run(house, gateways, self._stopping, pulse)
         await redis.aclose()
-
-    def _write_spooled(self) -> None:
-        """Results that an earlier process of this name could not write: they count while its claims stand."""
-        for spooled in self._store.spooled:
-            try:
-                with self._database.write() as connection:
-                    record(connection, spooled)
-                log.warning("the spooled result of match %s is written", spooled.ended.match_id)
-            except Fenced as error:
-                log.warning("the spooled result of match %s came too late: %s", spooled.ended.match_id, error)
-            self._store.spooled.drop(spooled.ended.match_id)
 
     def _void_stuck(self, set_id: str | None) -> None:
         """The set in which the rules did not return; the others of this process are taken by the sweeper."""

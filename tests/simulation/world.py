@@ -1,0 +1,595 @@
+"""A whole arena of simulated processes, what befalls it, and what must be true of it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import itertools
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from random import Random
+from typing import Any
+from unittest import mock
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import select
+
+import engines
+from arena.audit import Auditor
+from arena.errors import ArenaError, Unavailable
+from arena.gateway import clock
+from arena.gateway.auth import Principal
+from arena.gateway.core import GatewayCore
+from arena.gateway.registry import RegistryPublisher
+from arena.gateway.relay import RelayServicer
+from arena.gateway.server import Admission, PlayServicer
+from arena.gateway.session import Identity
+from arena.host.journal import write_spooled
+from arena.host.player import SetPlayer
+from arena.host.port import Port
+from arena.host.remote import Gateways
+from arena.ladder.desk import OnlineBot
+from arena.ladder.entry import open_ladders
+from arena.ladder.scheduler import Scheduler
+from arena.match.record import parse_record
+from arena.match.referee import ChanceDrawn
+from arena.match.replay import verify
+from arena.match.spec import TimeControl
+from arena.settings import LadderSpec, SchedulerSettings
+from arena.storage import accounts
+from arena.storage.outbox import Event
+from arena.storage.plans import seating
+from arena.storage.tables import bot, game_set, match, result, set_seat
+from botarena.v1 import play_pb2 as pb
+from tests.simulation.bots import FAULTS, SimBot
+from tests.simulation.edges import Disk, MemoryDatabase, Queue, SimRegistry, SimStore
+from tests.simulation.loop import Process, Trace, VirtualLoop, determinism, process_of
+from tests.simulation.network import ClientWire, Stream, Weather
+
+LOG_LEVEL = logging.CRITICAL
+GATEWAYS = ("gw0", "gw1")
+TROUBLE_S = 25.0
+"""How long things go wrong."""
+HEALED_S = 200.0
+"""How long the arena may take to be at rest once nothing goes wrong any more."""
+KEY = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"a key for simulations").digest())
+LADDERS = (("pop", 2, {}), ("pop", 3, {}), ("balloon-challenge", 2, {}))
+KINDS = ("good", "good", "mover", "twice", "slow", "illegal", "vanishing")
+
+
+@dataclass(frozen=True)
+class History:
+    """What came of a seed."""
+
+    seed: int
+    digest: str
+    problems: tuple[str, ...]
+    matches: int
+    faults: int
+    virtual_s: float
+    trace: tuple[str, ...] = ()
+
+
+@cache
+def _database() -> MemoryDatabase:
+    return MemoryDatabase()
+
+
+def simulate(seed: int, *, keep_trace: bool = False) -> History:
+    """One history, from nothing to rest."""
+    loop = VirtualLoop()
+    logging.disable(LOG_LEVEL)
+    try:
+        asyncio.set_event_loop(loop)
+        with determinism(loop, seed), mock.patch.object(clock, "TICK_US", 1_000_000):
+            world = World(loop, seed, keep_trace=keep_trace)
+            loop.set_exception_handler(lambda _, about: world.lost.append(str(about.get("exception", about["message"]))))
+            history = loop.run_until_complete(world.run())
+            _end_all(loop)
+            return history
+    finally:
+        logging.disable(logging.NOTSET)
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def _end_all(loop: VirtualLoop) -> None:
+    """Lets every task see that it is cancelled; some have others to wait for."""
+    for process in {id(p): p for task in asyncio.all_tasks(loop) if (p := process_of(task))}.values():
+        process.kill()
+    for _ in range(100):
+        tasks = asyncio.all_tasks(loop)
+        if not tasks:
+            return
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.wait(tasks, timeout=0.01))
+
+
+class Gateway:
+    """A gateway process: the real core, servers and publisher."""
+
+    def __init__(self, world: World, address: str, name: str) -> None:
+        self.process = Process(name)
+        self.core = GatewayCore(name, games={"pop": range(2, 6), "balloon-challenge": range(2, 6)})
+        self.relay = RelayServicer(self.core)
+        self.play = PlayServicer(self.core, world, Admission())  # type: ignore[arg-type]
+        self.publisher = RegistryPublisher(self.core, world.registry, address)  # type: ignore[arg-type]
+        self.bots: list[Stream] = []
+        self.workers: list[Stream] = []
+        self.process.at_death.append(self._die)
+        self.process.context.run(self.core.start)
+        self.process.context.run(self.publisher.start)
+
+    def _die(self) -> None:
+        self.core.close()
+        for stream in (*self.bots, *self.workers):
+            stream.cut(0.003, 0.0)
+
+    async def drain(self) -> None:
+        """As on SIGTERM."""
+        await self.play.drain(5_000)
+        await self.publisher.close()
+        self.relay.close()
+        await asyncio.sleep(0.1)
+
+
+class House:
+    """A worker's house bots, in a core of its own."""
+
+    def __init__(self, world: World, process: Process) -> None:
+        self._world = world
+        self._process = process
+        self._core = GatewayCore("local", games={"pop": range(2, 6), "balloon-challenge": range(2, 6)})
+        self._play = PlayServicer(self._core, self, Admission())  # type: ignore[arg-type]
+        self._core.attach("host", self._on_event)
+        self._ports: dict[str, Port] = {}
+        self._numbers: dict[str, int] = {}
+        self._lock = asyncio.Lock()
+        process.at_death.append(self._core.close)
+        self._core.start()
+
+    async def authenticate(self, token: str) -> Principal:
+        return Principal(token)
+
+    async def identify(self, principal: Principal, hello: pb.Hello) -> Identity:
+        number = self._number(principal.token_id)
+        return Identity(number, number, principal.token_id, "1", "house")
+
+    async def port(self, name: str, version: str) -> Port:
+        async with self._lock:
+            return await self._port(name)
+
+    async def _port(self, name: str) -> Port:
+        if name not in self._ports:
+            program = self._world.program(name, "house", 64, self._dial)
+            self._process.spawn(program.run())
+            while (session := self._core.newest(self._number(name), "0")) is None:
+                await asyncio.sleep(0.01)
+            self._ports[name] = Port(session.id, lambda event: self._core.handle_worker_event("host", event))
+        return self._ports[name]
+
+    def _number(self, name: str) -> int:
+        return self._numbers.setdefault(name, len(self._numbers) + 1)
+
+    def _dial(self, name: str) -> ClientWire:
+        stream = Stream(lambda: 0.0001, (("authorization", f"Bearer {name}"),))
+        stream.serve(self._process, lambda context: self._play.play(None, context))
+        return ClientWire(stream)
+
+    def _on_event(self, event: Any) -> None:
+        for port in self._ports.values():
+            if port.session == event.session:
+                port.handle(event)
+
+
+class WorkerProcess:
+    """A worker process: the real player and relay, a simulated store and Celery."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self.process = Process(name)
+        self.store = SimStore(self.process, world.database, world.disk, world.fork("store"))
+        self.player = SetPlayer(name, self.store, KEY, max_sets=world.concurrency)
+        self._world = world
+        self._stop = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until it is killed."""
+        write_spooled(self._world.database, self.store.spooled)
+        await self.player.register()
+        house = House(self._world, self.process)
+        async with Gateways(
+            self._world.registry, self.process.name, lambda: self.player.lease.epoch, dial=self._world.dial_relay
+        ) as gateways:
+            takers = [asyncio.ensure_future(self._take()) for _ in range(self._world.concurrency)]
+            await self.player.run(house, gateways, self._stop, self._pulse)
+            for taker in takers:
+                taker.cancel()
+
+    async def _take(self) -> None:
+        while True:
+            set_id = await self._world.queue.take()
+            self._world.trace.add("doorbell", self.process.name, set_id)
+            await self.player.play(set_id)
+
+    async def _pulse(self) -> None:
+        pass
+
+
+class World:
+    """Everything together. ``rng`` decides what befalls it; each part has a stream of its own."""
+
+    def __init__(self, loop: VirtualLoop, seed: int, *, keep_trace: bool) -> None:
+        self.loop = loop
+        self.seed = seed
+        self.trace = Trace(loop.time, keep=keep_trace)
+        self.problems: list[str] = []
+        self.lost: list[str] = []
+        """Errors that nobody was there to see."""
+        self.faults = 0
+        self.rng = self.fork("world")
+        self.weather = Weather(self.fork("weather"), self.rng.choice((0.0003, 0.002, 0.01)), 0.0)
+        self.database = _database()
+        self.database.reset(loop.time, self.fork("database"))
+        self.disk = Disk()
+        self.registry = SimRegistry(self.fork("registry"))
+        self.queue = Queue(self.fork("queue"))
+        self.queue.twice = self.rng.choice((0.0, 0.3))
+        self.concurrency = self.rng.choice((1, 2, 4))
+        self.gateways: dict[str, Gateway] = {}
+        self.workers: dict[str, WorkerProcess] = {}
+        self.scheduler: Process | None = None
+        self.bots: list[SimBot] = []
+        self.closing = False
+        self._identities: dict[str, Identity] = {}
+        self._names = itertools.count()
+        self._told: set[tuple[str, str]] = set()
+        self._online: tuple[OnlineBot, ...] | None = None
+
+    def fork(self, name: str) -> Random:
+        """A stream of random numbers for one part."""
+        return Random(hashlib.sha256(f"{self.seed} {name}".encode()).digest())
+
+    def complain(self, problem: str) -> None:
+        """An invariant is broken."""
+        self.trace.add("PROBLEM", problem)
+        self.problems.append(problem)
+
+    # -- authenticator
+
+    async def authenticate(self, token: str) -> Principal:
+        await asyncio.sleep(self.weather.delay())
+        return Principal(token)
+
+    async def identify(self, principal: Principal, hello: pb.Hello) -> Identity:
+        return self._identities[principal.token_id]
+
+    # -- the history
+
+    async def run(self) -> History:
+        game, players, config = self.rng.choice(LADDERS)
+        self._set_up(game, players, config)
+        for address in GATEWAYS:
+            self.start_gateway(address)
+        for number in range(self.rng.choice((1, 2))):
+            self.start_worker(f"worker-{number}")
+        self.start_scheduler()
+        await self._trouble()
+        self._heal()
+        await self._rest()
+        self._check()
+        for error in self.lost:
+            self.complain(f"nobody saw this error: {error}")
+        matches = self._count(result)
+        self.trace.add("end", matches, len(self.problems))
+        return History(
+            self.seed,
+            self.trace.digest(),
+            tuple(self.problems),
+            matches,
+            self.faults,
+            self.loop.time(),
+            tuple(self.trace.lines),
+        )
+
+    def _set_up(self, game: str, players: int, config: dict[str, Any]) -> None:
+        spec = LadderSpec("ladder", game, players, engines.get(game).complete_config(players, config), TimeControl())
+        kinds = [self.rng.choice(KINDS) for _ in range(self.rng.randint(2, 4))]
+        self.trace.add("ladder", game, players, "bots", *kinds)
+        with self.database.write() as connection:
+            open_ladders(connection, [spec])
+            for number, kind in enumerate(kinds):
+                name = f"{kind}{number}"
+                made, _ = accounts.register(connection, f"owner{number}", name)
+                version = accounts.ensure_version(connection, made.id, "1")
+                self._identities[name] = Identity(made.id, version.id, name, "1", f"owner{number}")
+        for number, kind in enumerate(kinds):
+            bot = self.program(f"{kind}{number}", kind, self.rng.choice((1, 2, 3)), self.dial_gateway)
+            self.bots.append(bot)
+            Process(bot.name).spawn(bot.run())
+
+    def program(self, name: str, kind: str, credit: int, dial: Callable[[str], ClientWire]) -> SimBot:
+        """A bot's program."""
+        return SimBot(name, kind, credit, dial, self.fork(f"bot {name}"), self.complain, self._finished)
+
+    def _finished(self, bot: SimBot, ended: pb.MatchEnded) -> None:
+        """A bot is told of a result: it must be in SQL, and the same, and be told once."""
+        self.trace.add("told", bot.name, ended.match_id, list(ended.places))
+        row = self.database.raw.execute(
+            "SELECT places, record_head FROM result WHERE match_id = ?", (ended.match_id,)
+        ).fetchone()
+        if row is None or row[1] != ended.record_head.hex():
+            self.complain(f"{bot.name} is told that match {ended.match_id} has a result, which it has not")
+
+    # -- processes
+
+    def start_gateway(self, address: str) -> None:
+        gateway = self.gateways[address] = Gateway(self, address, f"gateway-{next(self._names)}")
+        self.trace.add("start", gateway.process.name, address)
+
+    def start_worker(self, name: str) -> None:
+        worker = self.workers[name] = WorkerProcess(self, name)
+        self.trace.add("start", name)
+        worker.process.spawn(self._supervise_worker(worker))
+
+    async def _supervise_worker(self, worker: WorkerProcess) -> None:
+        try:
+            await worker.run()
+        except Unavailable:
+            self.loop.call_later(1.0, self._restart_worker, worker)
+        except Exception as error:
+            self.complain(f"{worker.process.name} ends with {error!r}")
+            raise
+
+    def _restart_worker(self, worker: WorkerProcess) -> None:
+        if self.workers[worker.process.name] is worker:
+            worker.process.kill()
+            self.start_worker(worker.process.name)
+
+    def start_scheduler(self) -> None:
+        self.scheduler = Process(f"scheduler-{next(self._names)}")
+        self.trace.add("start", self.scheduler.name)
+        self.scheduler.spawn(self._schedule())
+
+    async def _schedule(self) -> None:
+        settings = SchedulerSettings(backlog=2, house_sets=self.rng.choice((0, 1)))
+        scheduler = Scheduler(self.database, settings, self, self.queue.ring, self._publish)
+        await asyncio.sleep(0.3)
+        while True:
+            if self.closing:
+                scheduler._settings = replace(settings, house_sets=0)
+            try:
+                sessions = await self.registry.list_online()
+                self._online = tuple(
+                    OnlineBot(one.bot_id, one.version_id, one.instance, one.credit, one.games) for one in sessions
+                )
+            except Unavailable:
+                self._online = None
+            try:
+                done = scheduler.round()
+                self.trace.add("round", done)
+            except ArenaError as error:
+                self.trace.add("no round", type(error).__name__)
+            await asyncio.sleep(3.0)
+
+    def online(self) -> Sequence[OnlineBot]:
+        """The scheduler's sessions; once the arena closes nobody is offered new sets."""
+        if self._online is None:
+            raise Unavailable("the registry of sessions does not answer")
+        return () if self.closing else self._online
+
+    def _publish(self, event: Event) -> None:
+        if self.registry.down:
+            raise Unavailable("cannot publish")
+        self.trace.add("event", event.topic, event.payload.get("set_id"))
+
+    # -- connections
+
+    def dial_gateway(self, name: str) -> ClientWire:
+        """A bot's stream to some gateway."""
+        gateway = self.gateways[self.rng_of(name).choice(GATEWAYS)]
+        if not gateway.process.alive:
+            return ClientWire(None)
+        stream = Stream(self.weather.delay, (("authorization", f"Bearer {name}"),))
+        gateway.bots.append(stream)
+        stream.serve(gateway.process, lambda context: gateway.play.play(None, context))
+        return ClientWire(stream)
+
+    @cache  # noqa: B019 - a world lives as long as a history
+    def rng_of(self, name: str) -> Random:
+        return self.fork(f"dial {name}")
+
+    def dial_relay(self, address: str) -> ClientWire:
+        """A worker's stream to a gateway."""
+        gateway = self.gateways[address]
+        if not gateway.process.alive:
+            return ClientWire(None)
+        stream = Stream(self.weather.delay)
+        gateway.workers.append(stream)
+        stream.serve(gateway.process, lambda context: gateway.relay.relay(None, context))
+        return ClientWire(stream)
+
+    # -- what goes wrong
+
+    async def _trouble(self) -> None:
+        kinds = (
+            self._kill_worker,
+            self._kill_gateway,
+            self._drain_gateway,
+            self._kill_scheduler,
+            self._restart_redis,
+            self._lose_database,
+            self._lose_acks,
+            self._stall_store,
+            self._cut_relay,
+            self._stall_relay,
+            self._bad_weather,
+        )
+        times = sorted(self.rng.uniform(3.0, TROUBLE_S) for _ in range(self.rng.randint(1, 6)))
+        for at in times:
+            await asyncio.sleep(max(0.0, at - self.loop.time()))
+            strike = self.rng.choice(kinds)
+            self.trace.add("FAULT", strike.__name__)
+            self.faults += 1
+            strike()
+        await asyncio.sleep(TROUBLE_S - self.loop.time())
+
+    def _kill_worker(self) -> None:
+        worker = self.rng.choice(list(self.workers.values()))
+        worker.process.kill()
+        self.loop.call_later(self.rng.uniform(0.5, 20.0), self._start_worker_again, worker)
+
+    def _start_worker_again(self, worker: WorkerProcess) -> None:
+        if self.workers[worker.process.name] is worker:
+            self.start_worker(worker.process.name)
+
+    def _kill_gateway(self) -> None:
+        address = self.rng.choice(GATEWAYS)
+        gateway = self.gateways[address]
+        if gateway.process.alive:
+            gateway.process.kill()
+            self.loop.call_later(self.rng.uniform(0.5, 8.0), self.start_gateway, address)
+
+    def _drain_gateway(self) -> None:
+        address = self.rng.choice(GATEWAYS)
+        gateway = self.gateways[address]
+        if gateway.process.alive:
+            gateway.process.spawn(self._drain(address, gateway))
+
+    async def _drain(self, address: str, gateway: Gateway) -> None:
+        await gateway.drain()
+        if gateway.process.alive:
+            self.loop.call_later(1.0, self.start_gateway, address)
+            gateway.process.kill()
+
+    def _kill_scheduler(self) -> None:
+        assert self.scheduler is not None
+        if self.scheduler.alive:
+            self.scheduler.kill()
+            self.loop.call_later(self.rng.uniform(0.5, 3.0), self.start_scheduler)
+
+    def _restart_redis(self) -> None:
+        self.registry.down = self.queue.down = True
+        self.registry.clear()
+        self.queue.clear()
+        self.loop.call_later(self.rng.uniform(0.3, 8.0), self._redis_is_back)
+
+    def _redis_is_back(self) -> None:
+        self.registry.down = self.queue.down = False
+
+    def _lose_database(self) -> None:
+        self.database.down = True
+        self.loop.call_later(self.rng.uniform(0.5, 25.0), self._database_is_back)
+
+    def _database_is_back(self) -> None:
+        self.database.down = False
+
+    def _lose_acks(self) -> None:
+        self.database.acks_lost = 0.3
+
+    def _stall_store(self) -> None:
+        worker = self.rng.choice(list(self.workers.values()))
+        worker.store.stalled_until = self.loop.time() + self.rng.uniform(2.0, 30.0)
+
+    def _relays(self) -> Iterator[Stream]:
+        for gateway in self.gateways.values():
+            if gateway.process.alive:
+                yield from gateway.workers
+
+    def _cut_relay(self) -> None:
+        for stream in self._relays():
+            if self.rng.random() < 0.6:
+                stream.cut(self.rng.uniform(0, 0.5), self.rng.uniform(0, 0.5))
+
+    def _stall_relay(self) -> None:
+        for stream in self._relays():
+            stream.stalled_until = self.loop.time() + self.rng.uniform(0.5, 10.0)
+
+    def _bad_weather(self) -> None:
+        self.weather.rough = 0.05
+
+    # -- and what must be true
+
+    def _heal(self) -> None:
+        self.trace.add("healed")
+        self.closing = True
+        self._redis_is_back()
+        self._database_is_back()
+        self.database.acks_lost = 0.0
+        self.queue.twice = 0.0
+        self.weather.rough = 0.0
+
+    async def _rest(self) -> None:
+        """Waits until nothing is queued or played anywhere."""
+        while why := self._unrest():
+            if self.loop.time() > TROUBLE_S + HEALED_S:
+                self.complain(f"not at rest {HEALED_S:g} s after all was healed: {'; '.join(why)}")
+                return
+            await asyncio.sleep(3.0)
+
+    def _unrest(self) -> list[str]:
+        with self.database.read() as connection:
+            open_sets = connection.execute(
+                select(game_set.c.id, game_set.c.state).where(game_set.c.state.in_(["QUEUED", "CLAIMED"]))
+            ).all()
+        if open_sets:
+            return [f"set {row.id} is {row.state}" for row in open_sets]
+        why = [f"{bot.name} plays {sorted(bot.games)}" for bot in self.bots if bot.games]
+        for gateway in self.gateways.values():
+            if gateway.process.alive:
+                why += [
+                    f"{session.identity.bot} at {gateway.core.name}: {session.games} games, {session.taken} taken"
+                    for session in gateway.core.sessions
+                    if session.games or session.taken
+                ]
+        return why
+
+    def _check(self) -> None:
+        report = Auditor(self.database, self.disk.read, KEY.public_key().public_bytes_raw()).run()
+        for problem in report.problems:
+            self.complain(problem)
+        self._check_reasons()
+        self._check_views()
+
+    def _check_reasons(self) -> None:
+        """No bot has a fault that is not its own."""
+        with self.database.read() as connection:
+            rows = connection.execute(
+                select(result.c.match_id, bot.c.name, set_seat.c.position, match.c.game_index, result.c.reasons)
+                .join(match, match.c.id == result.c.match_id)
+                .join(set_seat, set_seat.c.set_id == match.c.set_id)
+                .join(bot, bot.c.id == set_seat.c.bot_id)
+                .order_by(result.c.match_id, set_seat.c.position)
+            ).all()
+        for row in rows:
+            reason = row.reasons[seating(len(row.reasons), row.game_index).index(row.position)]
+            kind = row.name.rstrip("0123456789")
+            self.trace.add("result", row.match_id, row.name, reason)
+            if reason != "NORMAL" and reason not in FAULTS.get(kind, FAULTS["house"]):
+                self.complain(f"{row.name} has {reason} in match {row.match_id} through no fault of its own")
+
+    def _check_views(self) -> None:
+        """What bots were shown is what their seats may know, by the rules."""
+        with self.database.read() as connection:
+            digests = dict(connection.execute(select(result.c.match_id, result.c.record_digest)).all())
+        for match_id in sorted(digests)[:2]:
+            events = verify(parse_record(self.disk.read(digests[match_id]))).events
+            for one in self.bots:
+                if (seen := one.matches.get(match_id)) is not None:
+                    self._check_seen(one, seen.seat, seen.events, events)
+
+    def _check_seen(self, one: SimBot, seat: int, seen: Any, events: Sequence[Any]) -> None:
+        for (seq, actor), shown in seen.items():
+            event = events[seq]
+            if isinstance(event, ChanceDrawn):
+                true, visible = event.outcome, event.before.sees(seat, None, event.outcome)
+            else:
+                true = next(part.action for part in event.parts if part.seat == actor)
+                visible = actor == seat or event.before.sees(seat, actor, true)
+            if shown != (true if visible else None):
+                self.complain(f"{one.name} on seat {seat} was shown {shown} for event {seq}, which is {true}")
+
+    def _count(self, table: Any) -> int:
+        return int(self.database.raw.execute(f"SELECT COUNT(*) FROM {table.name}").fetchone()[0])

@@ -11,8 +11,8 @@ hash member. The layouts are specified in docs/records.md.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
+import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +30,8 @@ from arena.match.spec import Spec
 FORMAT = 1
 ENGINE = "bot-arena 0.1.0"
 _START = bytes(32)
+_GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+"""Deflate, no time, no name, no system: always these bytes, so that not one byte of a file changes unseen."""
 _HASH_MEMBER = len(',"hash":"') + 64 + len('"}')
 
 
@@ -51,7 +53,10 @@ class Record:
 
     def to_bytes(self) -> bytes:
         """The file: gzip of the lines, the same bytes for the same record."""
-        return gzip.compress(b"\n".join(self.lines) + b"\n", compresslevel=6, mtime=0)
+        raw = b"\n".join(self.lines) + b"\n"
+        deflate = zlib.compressobj(level=6, wbits=-15)
+        body = deflate.compress(raw) + deflate.flush()
+        return _GZIP_HEADER + body + struct.pack("<LL", zlib.crc32(raw), len(raw))
 
 
 def commitment_receipt(key: Ed25519PrivateKey, match_id: str, commitment: bytes) -> bytes:
@@ -164,6 +169,8 @@ class ParsedRecord:
 
 def parse_record(data: bytes) -> ParsedRecord:
     """Reads a record file and checks its chain. Raises DamagedRecord with the first wrong line."""
+    if not data.startswith(_GZIP_HEADER):
+        raise DamagedRecord(1, "the file does not begin as a record's gzip header does")
     raw, complete = _unpack(data)
     lines = raw.split(b"\n")
     if complete and lines[-1] == b"":

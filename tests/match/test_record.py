@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from arena.match.record import DamagedRecord, chain, parse_record
+from arena.match.record import DamagedRecord, Record, chain, parse_record
 from arena.match.referee import Reply
 from arena.match.replay import verify
 from arena.match.spec import SeatReason
@@ -17,6 +17,10 @@ from tests.match.support import KEY, play, spec, uniform
 def record_bytes(players: int = 3) -> bytes:
     finished, _ = play(spec(players=players), *(uniform(seat) for seat in range(players)))
     return finished.record.to_bytes()
+
+
+def packed(lines: list[bytes]) -> bytes:
+    return Record(tuple(lines), b"", b"").to_bytes()
 
 
 def lines_of(data: bytes) -> list[bytes]:
@@ -53,8 +57,18 @@ def test_every_changed_byte_is_found_in_its_line() -> None:
             changed[offset] ^= 1
             damaged = [*lines[:number], bytes(changed), *lines[number + 1 :]]
             with pytest.raises(DamagedRecord) as caught:
-                verify(parse_record(gzip.compress(b"\n".join(damaged) + b"\n")))
+                verify(parse_record(packed(damaged)))
             assert caught.value.line == number + 1
+
+
+def test_every_changed_byte_of_the_file_is_found() -> None:
+    """No byte of the file can be changed unseen, those of the gzip frame included."""
+    data = record_bytes(players=2)
+    for offset in (*range(14), *range(14, len(data) - 8, 97), *range(len(data) - 8, len(data))):
+        changed = bytearray(data)
+        changed[offset] ^= 1 << offset % 8
+        with pytest.raises(DamagedRecord):
+            verify(parse_record(bytes(changed)))
 
 
 def test_damaged_gzip_names_the_last_good_line() -> None:
@@ -71,7 +85,7 @@ def rewritten(change: dict[str, object], line: int) -> bytes:
     documents[line] |= change
     lines, head = chain(documents)
     closing = json.dumps({"head": head.hex(), "receipt": parsed.receipt.hex()}).encode()
-    return gzip.compress(b"\n".join([*lines, closing]) + b"\n")
+    return packed([*lines, closing])
 
 
 def test_rewritten_result_is_found() -> None:

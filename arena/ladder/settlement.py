@@ -83,8 +83,9 @@ def finish_set(connection: Connection, lease: WorkerLease, set_id: str) -> Settl
     connection.execute(_FINISH, {"set": set_id})
     entry = _result_of(connection, set_id)
     seq, changes = post(connection, row.ladder_id, entry) if row.rated else (None, ())
-    about = {"set_id": set_id, "ladder": slug, "seq": seq, "changes": [asdict(change) for change in changes]}
-    outbox.post(connection, "set.finished", about)
+    if row.listed:
+        about = {"set_id": set_id, "ladder": slug, "seq": seq, "changes": [asdict(change) for change in changes]}
+        outbox.post(connection, "set.finished", about)
     return Settlement(set_id, slug, seq, changes)
 
 

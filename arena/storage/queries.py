@@ -370,8 +370,9 @@ def _table_row(row: Any, rank: int, players: int) -> TableRow:
 
 
 def _shown() -> ColumnElement[bool]:
-    """What may be shown of matches: not those of a shared deal that is still being played."""
-    return or_(game_set.c.deal_mode == "own", game_set.c.state.in_(["FINISHED", "VOID", "ERRORED"]))
+    """What may be shown of matches: not those of a shared deal that is still being played, nor a hidden event's."""
+    final = game_set.c.state.in_(["FINISHED", "VOID", "ERRORED"])
+    return and_(game_set.c.listed, or_(game_set.c.deal_mode == "own", final))
 
 
 def _matches() -> Select[*tuple[Any, ...]]:

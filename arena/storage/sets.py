@@ -129,13 +129,15 @@ def create_set(
     house_only: bool,
     deal_mode: DealMode = "own",
     rated: bool = True,
+    listed: bool = True,
 ) -> str:
     """Queues a set of as many games as it has seats; returns its id. The caller rings after the commit.
 
-    ``budget_ms``: how long one claim may last before the sweeper takes the set from its worker.
+    ``budget_ms``: how long one claim may last before the sweeper takes the set from its worker. ``listed``: its results
+    may be seen by everybody.
     """
     set_id = _new_id("s")
-    about = {"deal_mode": deal_mode, "rated": rated, "house_only": house_only, "budget_ms": budget_ms}
+    about = {"deal_mode": deal_mode, "rated": rated, "listed": listed, "house_only": house_only, "budget_ms": budget_ms}
     connection.execute(_INSERT_SET, {"id": set_id, "ladder_id": ladder_id, **about})
     connection.execute(
         _INSERT_SEAT,
@@ -233,7 +235,7 @@ def record_result(connection: Connection, lease: WorkerLease, ended: MatchResult
         raise Fenced(f"attempt {ended.attempt} at match {ended.match_id} is not this worker's to finish")
     row = {"ladder_id": held.ladder_id, "content_hash": content_hash, **ended.to_json()}
     connection.execute(_INSERT_RESULT, row)
-    if held.deal_mode == "own":  # of a shared deal nobody may hear before the whole set is final
+    if held.listed and held.deal_mode == "own":  # of a shared deal nobody may hear before the whole set is final
         about = {"match_id": ended.match_id, "set_id": held.id, "ladder": held.slug, "places": ended.places}
         outbox.post(connection, "match.finished", about)
     return Recorded.NEW

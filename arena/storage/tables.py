@@ -18,7 +18,9 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    Text,
     UniqueConstraint,
+    true,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -223,6 +225,7 @@ game_set = Table(
     Column("reason", String(200)),  # why it is VOID or ERRORED
     Column("deal_mode", String(8), nullable=False),
     Column("rated", Boolean, nullable=False),
+    Column("listed", Boolean, nullable=False, server_default=true()),  # results may be seen by everybody
     Column("house_only", Boolean, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("engine_errors", Integer, nullable=False),
@@ -309,4 +312,86 @@ outbox = Table(
     Column("topic", String(40), nullable=False),
     Column("payload", JSON, nullable=False),
     _time("created_at"),
+)
+
+# ---------------------------------------------------------------------------------------------- tournaments
+
+tournament = Table(
+    "tournament",
+    metadata,
+    _id(),
+    Column("slug", String(40), nullable=False, unique=True),
+    Column("name", String(200), nullable=False),
+    Column("source", Text, nullable=False),  # its tournament.toml, as it was
+    Column("state", String(8), nullable=False),
+    Column("reason", String(200), nullable=False),  # why it is over; empty before
+    Column("join_code", String(64)),  # SHA-256; null where nobody can join by a code
+    Column("main_audience", String(12), nullable=False),
+    Column("final_audience", String(12), nullable=False),
+    _time("created_at"),
+    _time("started_at", nullable=True),
+    _time("finished_at", nullable=True),
+)
+
+organiser = Table(
+    "organiser",
+    metadata,
+    Column("tournament_id", ForeignKey("tournament.id"), primary_key=True),
+    Column("account_id", ForeignKey("account.id"), primary_key=True),
+    _time("created_at"),
+)
+
+tournament_entrant = Table(
+    "tournament_entrant",
+    metadata,
+    Column("tournament_id", ForeignKey("tournament.id"), primary_key=True),
+    Column("name", String(80), primary_key=True),
+    Column("seed", Integer),  # null until the field is drawn, and for those who did not make it
+    Column("enters", Integer, nullable=False),  # the first round that it plays
+    Column("withdrawn", Boolean, nullable=False),
+    Column("owner", String(40), nullable=False),
+    Column("team", String(40), nullable=False),
+    Column("bot_id", ForeignKey("bot.id"), index=True),
+    Column("version_id", ForeignKey("bot_version.id")),  # pinned when the event starts
+    Column("program", Text, nullable=False),  # how it is started, where no arena is; empty on an arena
+    Column("fingerprint", String(64), nullable=False),  # of that program's files, pinned too
+    _time("joined_at"),
+)
+
+tournament_pairing = Table(
+    "tournament_pairing",
+    metadata,
+    Column("tournament_id", ForeignKey("tournament.id"), primary_key=True),
+    Column("id", String(20), primary_key=True),
+    Column("stage", String(8), nullable=False),
+    Column("number", Integer, nullable=False),  # in the order in which they were issued
+    Column("round", Integer, nullable=False),
+    Column("players", JSON, nullable=False),
+    Column("label", String(40), nullable=False),
+    Column("decisive", Boolean, nullable=False),
+    Column("result", JSON),
+)
+
+tournament_set = Table(
+    "tournament_set",
+    metadata,
+    Column("tournament_id", ForeignKey("tournament.id"), primary_key=True),
+    Column("pairing_id", String(20), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    # The set that is played for it on an arena: the newest, if others before it came to nothing.
+    Column("set_id", ForeignKey("game_set.id"), index=True),
+    Column("tries", Integer, nullable=False),
+    Column("games", JSON),  # null until it is played
+    _time("played_at", nullable=True),
+    ForeignKeyConstraint(
+        ["tournament_id", "pairing_id"], ["tournament_pairing.tournament_id", "tournament_pairing.id"]
+    ),
+)
+
+tournament_ladder = Table(
+    "tournament_ladder",
+    metadata,
+    Column("tournament_id", ForeignKey("tournament.id"), primary_key=True),
+    Column("game", Integer, primary_key=True, autoincrement=False),
+    Column("ladder_id", ForeignKey("ladder.id"), nullable=False, unique=True),
 )

@@ -37,6 +37,7 @@ def samples(web: WebArena) -> dict[str, dict[tuple[str, ...], float]]:
 
 def test_the_web_process_tells_what_processes_share(web: WebArena) -> None:
     """Results by game and reason, queue, sessions, workers, ledger and ratings are there and agree with SQL."""
+    web.get(f"/ladders/{CHALLENGE}")
     found = samples(web)
     with web.arena.database.read() as connection:
         matches = connection.execute(select(func.count()).select_from(result)).scalar_one()

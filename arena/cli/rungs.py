@@ -23,13 +23,12 @@ def rungs(
     game: Annotated[str, typer.Argument(help="Name of the game; `arena games` lists them.")],
     games: Annotated[int, typer.Option("--games", "-n", min=1, help="At most so many a rung.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Repeats everything.")] = 0,
+    to: Annotated[str | None, typer.Option("--to", metavar="BOT", help="Up to this bot. Default: all.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes.")] = os.cpu_count() or 1,
     as_json: JsonFlag = False,
 ) -> None:
     """Plays each house bot against the one below it, until it is clear which is better."""
-    climbed = bench.rungs(find_game(game).name)
-    if not climbed:
-        raise UserError(f"{game} has only one house bot")
+    climbed = _rungs(find_game(game).name, to)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=progress_console, transient=True) as progress:
         for rung in climbed:
@@ -44,6 +43,15 @@ def rungs(
         print_json({"game": game, "seed": seed, "rungs": rows})
     else:
         _print(rows)
+
+
+def _rungs(game: str, to: str | None) -> list[bench.Rung]:
+    """The rungs up to a bot. Raises UserError."""
+    found = bench.rungs(game)
+    uppers = [rung.upper for rung in found]
+    if to is not None and to not in uppers:
+        raise UserError(f"--to is one of {', '.join(uppers) or 'no bots: there is only one'}, not {to!r}")
+    return found if to is None else found[: uppers.index(to) + 1]
 
 
 def _row(rung: bench.Rung) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from arena.conformance.scenario import Mismatch, NotApplicable, Result, Scenario, Status
+from arena.conformance.scenario import HungUp, Mismatch, NotApplicable, Result, Scenario, Status
 from arena.conformance.stage import Stage
 
 SCENARIO_S: Final = 180.0
@@ -49,6 +49,8 @@ async def _run(command: Sequence[str], scenario: Scenario, folder: Path) -> Resu
             did = stage.summary()
         except Mismatch as mismatch:
             status, did, expected = Status.FAILED, str(mismatch), mismatch.expected
+            if isinstance(mismatch, HungUp) and await stage.ended_within(1.0):
+                did += f" and ended with status {stage.exit_status}"
         except NotApplicable as reason:
             status, did = Status.SKIPPED, str(reason)
         except TimeoutError:

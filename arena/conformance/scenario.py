@@ -58,6 +58,10 @@ class Mismatch(Exception):
         self.expected = expected
 
 
+class HungUp(Mismatch):
+    """The program closed the stream, perhaps because it has ended."""
+
+
 class NotApplicable(Exception):
     """The scenario says nothing about this program; the message says why."""
 

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import grpc
 
-from arena.conformance.scenario import Mismatch
+from arena.conformance.scenario import HungUp, Mismatch
 from arena.gateway.session.model import PROTOCOL
 from botarena.v1 import play_pb2 as pb
 from botarena.v1.play_pb2_grpc import PlayServiceServicer, add_PlayServiceServicer_to_server
@@ -102,7 +102,7 @@ class Stream:
             raise Mismatch(f"sent no {what} within {within_s:g} s") from None
         if event is None:
             self._inbox.put_nowait(None)
-            raise Mismatch(f"closed the stream where {what} was due")
+            raise HungUp(f"closed the stream where {what} was due")
         return event
 
     # -- what the server does

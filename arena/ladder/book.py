@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from statistics import fmean, pstdev
 from typing import Final
 
 from sqlalchemy import Connection, select
@@ -23,6 +24,7 @@ from arena.storage.tables import account, bot, bot_version, game_set, rating, se
 DAY_MS: Final = 24 * 60 * 60 * 1000
 SLACK_MS: Final = 10 * 60 * 1000
 """What a claim may last beyond the players' own time: offers, frozen clocks, a busy machine."""
+LEAST_SPREAD: Final = 100.0
 UNLIMITED: Final = 1_000_000
 """Free seats of a house bot."""
 
@@ -63,6 +65,7 @@ class Book:
     _opponents: dict[int, Counter[int]] = field(default_factory=dict)
     _guesses: dict[int, tuple[int, float, float]] = field(default_factory=dict)
     _mean: float = START_RATING
+    _spread: float = elo.PRIOR_SE
     _today: deque[tuple[int, Pair]] = field(default_factory=deque)
     _met_today: Counter[Pair] = field(default_factory=Counter)
     _full: set[Pair] = field(default_factory=set)
@@ -101,13 +104,14 @@ class Book:
         self.settle()
 
     def settle(self) -> None:
-        """Takes the mean of the members that are established as where a newcomer is expected."""
+        """A newcomer is expected to be like the members that are established."""
         known = [
             member.standing.rating
             for member in self.members.values()
             if not member.standing.provisional(self.spec.players)
         ]
-        self._mean = sum(known) / len(known) if known else START_RATING
+        self._mean = fmean(known) if known else START_RATING
+        self._spread = min(elo.PRIOR_SE, max(LEAST_SPREAD, pstdev(known))) if len(known) >= 10 else elo.PRIOR_SE
 
     def remember(self, connection: Connection, in_flight: Iterable[InFlight], now: int) -> None:
         """Counts the meetings of the past, once, after :meth:`refresh`."""
@@ -193,7 +197,7 @@ class Book:
         comparisons = standing.games * (self.spec.players - 1)
         share = comparisons / max(1, met.total())
         opponents = [(self.members[other].standing.rating, times * share) for other, times in met.items()]
-        return elo.posterior(standing.half_points / 2, opponents, self.spec.players, mean=self._mean)
+        return elo.posterior(standing.half_points / 2, opponents, self.spec.players, mean=self._mean, sd=self._spread)
 
     def budget_ms(self) -> int:
         """How long a claim of a set may last: all clocks run down in every game, and some slack."""

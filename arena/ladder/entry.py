@@ -38,31 +38,40 @@ def open_ladders(
     Raises UserError if a ladder would change what is played on it: its numbers would not compare.
     """
     for spec in specs:
-        insert_unless_there(
-            connection,
-            ladder,
-            slug=spec.slug,
-            game=spec.game,
-            players=spec.players,
-            config=dict(spec.config),
-            bank_ms=spec.time_control.bank_ms,
-            increment_ms=spec.time_control.increment_ms,
-            move_cap_ms=spec.time_control.move_cap_ms,
-            active=True,
-            seq=0,
-            cursor=0,
-            created_at=now_ms(),
-        )
-        row = connection.execute(select(ladder).where(ladder.c.slug == spec.slug)).one()
-        if ladder_spec(row) != spec:
-            raise UserError(
-                f"the ladder {spec.slug!r} exists with another game, number of players, configuration or time control; "
-                "ratings do not compare between them, so choose another slug"
-            )
+        ladder_id = ensure_ladder(connection, spec, active=True)
         for name in house_bots(spec.game):
-            _enter_house_bot(connection, row.id, name)
+            _enter_house_bot(connection, ladder_id, name)
     opened = ladder.c.slug.in_([spec.slug for spec in specs])
     connection.execute(update(ladder).where(ladder.c.active != opened).values(active=opened))
+
+
+def ensure_ladder(connection: Connection, spec: LadderSpec, *, active: bool) -> int:
+    """The id of the ladder, made if it is new. On one that is not active only a tournament has sets played.
+
+    Raises UserError if the ladder would change what is played on it.
+    """
+    insert_unless_there(
+        connection,
+        ladder,
+        slug=spec.slug,
+        game=spec.game,
+        players=spec.players,
+        config=dict(spec.config),
+        bank_ms=spec.time_control.bank_ms,
+        increment_ms=spec.time_control.increment_ms,
+        move_cap_ms=spec.time_control.move_cap_ms,
+        active=active,
+        seq=0,
+        cursor=0,
+        created_at=now_ms(),
+    )
+    row = connection.execute(select(ladder).where(ladder.c.slug == spec.slug)).one()
+    if ladder_spec(row) != spec:
+        raise UserError(
+            f"the ladder {spec.slug!r} exists with another game, number of players, configuration or time control; "
+            "ratings do not compare between them, so choose another slug"
+        )
+    return int(row.id)
 
 
 def enter(connection: Connection, ladder_id: int, version_id: int) -> None:

@@ -12,7 +12,8 @@ from arena.ladder.standings import PROVISIONAL_SE, SETTLED_SE
 from arena.ratings import elo
 
 UNIFORM_SHARE: Final = 0.1
-"""Part of the sets whose opponents are drawn regardless of ratings, so that everybody stays comparable."""
+"""Part of established bots' sets whose opponents are drawn regardless of ratings, so that everybody stays comparable.
+A newcomer is tied to the others by the anchor at its table."""
 ANCHOR_SHARE_OF_TWO: Final = 0.5
 """At a table of two an anchor for a newcomer leaves nobody else: it gets one in this part of its sets only."""
 
@@ -111,7 +112,7 @@ def _table(
     rng: Random,
 ) -> tuple[int, ...] | None:
     table = [made_for]
-    uniform = rng.random() < UNIFORM_SHARE
+    uniform = rng.random() < UNIFORM_SHARE and not made_for.provisional
     wants_anchor = made_for.provisional and (players > 2 or rng.random() < ANCHOR_SHARE_OF_TWO)
     while len(table) < players:
         pool = [bot for bot in free if _may_join(bot, table, closed)]

@@ -31,6 +31,7 @@ from arena.storage.plans import bots_not_ready
 from arena.storage.sets import create_set, ladder_spec
 from arena.storage.sweeper import sweep_claims, sweep_queue
 from arena.storage.tables import bot, ladder, now_ms, set_seat
+from arena.storage.tournaments import busy_bots
 
 ROLE: Final = "scheduler"
 
@@ -159,7 +160,7 @@ class Scheduler:
                 self._patience.not_ready([seat.version_id for seat in seats if seat.name in silent], now)
 
     def _make_sets(self, leadership: Leadership) -> list[str]:
-        online = self._sessions.online()
+        online = self._not_in_events(self._sessions.online())
         flying, now = self._read()
         if self._enter(leadership, online):
             flying, now = self._read()
@@ -169,6 +170,12 @@ class Scheduler:
         for book, tables in self._seat_all(desk):
             made += self._insert(leadership, book, tables)
         return made
+
+    def _not_in_events(self, online: Sequence[OnlineBot]) -> list[OnlineBot]:
+        """Bots that play in a running tournament have no seats for ladders: they are to come when they are called."""
+        with self._database.read() as connection:
+            busy = busy_bots(connection)
+        return [bot for bot in online if bot.bot_id not in busy]
 
     def _seat_all(self, desk: Desk) -> list[tuple[Book, list[Table]]]:
         """New sets by ladder. Ladders take turns, so that a bot with few seats plays on all of its own."""

@@ -119,8 +119,8 @@ def _book(players: int) -> Book:
 class DayOfPlay:
     """What a day of matchmaking gave.
 
-    ``top_pairs`` of different owners among the ten truly best, ``unmet`` of them that did not meet, and when the last of the
-    others had met (hours). Waits are means by bot, from a free seat to the next set, in seconds. ``external_share``: of a
+    ``top_pairs`` of different owners among the ten truly best, slow ones apart; ``unmet`` of them that did not meet, and
+    when the last of the others had met (hours); ``unmet_slow``: pairs of the ten that have a slow bot and did not meet. Waits are means by bot, from a free seat to the next set, in seconds. ``external_share``: of a
     set's opponents that are no house bots. ``sets_of_slow``: of the bots that take ten times as long.
     """
 
@@ -129,6 +129,7 @@ class DayOfPlay:
     sets: int
     top_pairs: int
     unmet: int
+    unmet_slow: int
     all_met_hours: float
     median_wait_s: float
     longest_wait_s: float
@@ -249,7 +250,8 @@ def _report(arena: _Arena, players: int, bots: int, slow: int) -> DayOfPlay:
     steady = alive[: len(alive) - slow]
     best = sorted(alive, key=lambda version: -arena.truth[version])[:10]
     owner = {version: arena.book.members[version].owner for version in best}
-    pairs = [pair(a, b) for a, b in combinations(best, 2) if owner[a] != owner[b]]
+    every = [pair(a, b) for a, b in combinations(best, 2) if owner[a] != owner[b]]
+    pairs = [(a, b) for a, b in every if a in steady and b in steady]
     met = [arena.first_met[one] for one in pairs if one in arena.first_met]
     waits = [fmean(arena.waits.get(version) or [DAY_MS]) / 1000 for version in alive]
     return DayOfPlay(
@@ -258,6 +260,7 @@ def _report(arena: _Arena, players: int, bots: int, slow: int) -> DayOfPlay:
         sets=arena.made,
         top_pairs=len(pairs),
         unmet=len(pairs) - len(met),
+        unmet_slow=sum(one not in arena.first_met for one in every if one not in pairs),
         all_met_hours=round(max(met, default=0) / HOUR_MS, 2),
         median_wait_s=round(median(waits), 1),
         longest_wait_s=round(max(waits), 1),

@@ -6,8 +6,9 @@ to every entry from nothing; both give the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from arena.ratings import elo
@@ -110,27 +111,49 @@ def _known(standings: Mapping[int, Standing], seq: int, version: int) -> Standin
 
 def _play(standings: Mapping[int, Standing], seq: int, entry: SetResult) -> dict[int, Standing]:
     """A version on several positions of one table (house bots, where there are few) moves by their mean."""
-    seated = [_known(standings, seq, version) for version in entry.versions]
-    after = elo.update([elo.Rated(bot.rating, bot.k2, bot.anchor) for bot in seated], entry.places)
+    versions, places, games = entry.versions, entry.places, len(entry.places)
+    seated = [_known(standings, seq, version) for version in versions]
+    lead = [sum(lead) for lead in zip(*map(elo.leads, places), strict=True)]
+    after = elo.updated([elo.Rated(bot.rating, bot.k2, bot.anchor) for bot in seated], lead, games)
+    tallies = [tally(game) for game in places]
     changed: dict[int, Standing] = {}
-    for version in dict.fromkeys(entry.versions):
-        positions = [position for position, other in enumerate(entry.versions) if other == version]
-        before = standings[version]
-        finishes = [(game[position], game) for game in entry.places for position in positions]
-        wins = sum(place == 1 and game.count(1) == 1 for place, game in finishes)
-        draws = sum(place == 1 and game.count(1) > 1 for place, game in finishes)
-        changed[version] = replace(
-            before,
-            rating=elo.rounded(sum(after[position].rating for position in positions) / len(positions)),
-            k2=elo.rounded(sum(after[position].k2 for position in positions) / len(positions)),
-            sets=before.sets + 1,
-            games=before.games + len(finishes),
-            wins=before.wins + wins,
-            draws=before.draws + draws,
-            losses=before.losses + len(finishes) - wins - draws,
-            half_points=before.half_points
-            # Everybody at the table but oneself, who would count as one tie.
-            + sum(sum((place < other) * 2 + (place == other) for other in game) - 1 for place, game in finishes),
-            last_seq=seq,
+    for position, before in enumerate(seated):
+        if before.version in changed:
+            continue
+        rating, k2 = after[position].rating, after[position].k2
+        same: Sequence[int] = (position,)
+        if versions.count(before.version) > 1:
+            same = [at for at, other in enumerate(versions) if other == before.version]
+            rating = elo.rounded(sum(after[at].rating for at in same) / len(same))
+            k2 = elo.rounded(sum(after[at].k2 for at in same) / len(same))
+        won, shared, halves = zip(*[game[at] for game in tallies for at in same], strict=True)
+        wins, draws, finishes = sum(won), sum(shared), len(won)
+        changed[before.version] = Standing(
+            before.version,
+            rating,
+            k2,
+            before.sets + 1,
+            before.games + finishes,
+            before.wins + wins,
+            before.draws + draws,
+            before.losses + finishes - wins - draws,
+            before.half_points + sum(halves),
+            before.anchor,
+            seq,
         )
     return changed
+
+
+@lru_cache(maxsize=10_000)
+def tally(game: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
+    """From one game's places, for each position: whether it was first alone, whether first with others, half points."""
+    alone = game.count(1) == 1
+    return tuple(
+        (
+            int(place == 1 and alone),
+            int(place == 1 and not alone),
+            # Everybody at the table but oneself, who would count as one tie.
+            sum((place < other) * 2 + (place == other) for other in game) - 1,
+        )
+        for place in game
+    )

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Final
+from functools import cache, lru_cache
+from itertools import combinations, pairwise
+from typing import Final, NamedTuple
 
 K_NEW: Final = 64.0
 K_ESTABLISHED: Final = 10.0
@@ -30,8 +30,7 @@ PRIOR_SE: Final = 350.0
 """Standard error of a rating that nothing is known about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rated:
+class Rated(NamedTuple):
     """A rating before or after a set. ``k2``: K as at a table of two. An anchor never moves."""
 
     rating: float
@@ -67,16 +66,13 @@ def rounded(rating: float) -> float:
     return round(rating, 6)
 
 
-def pair_scores(places: Sequence[Sequence[int]]) -> tuple[tuple[float, ...], ...]:
-    """S[i][j]: mean score of position i against j over the games; ``places[game][position]``. S[i][i] is 1/2."""
-    table = range(len(places[0]))
-    return tuple(
-        tuple(
-            sum(1.0 if game[i] < game[j] else 0.5 if game[i] == game[j] else 0.0 for game in places) / len(places)
-            for j in table
-        )
-        for i in table
-    )
+@lru_cache(maxsize=10_000)
+def leads(game: tuple[int, ...]) -> tuple[int, ...]:
+    """From one game's places by position, for each pair of positions i < j in order: 1, 0 or -1, i ahead of j or behind.
+
+    There are few ways to end a game, and ledgers are long.
+    """
+    return tuple((mine < other) - (mine > other) for mine, other in combinations(game, 2))
 
 
 def update(table: Sequence[Rated], places: Sequence[Sequence[int]]) -> tuple[Rated, ...]:
@@ -87,19 +83,35 @@ def update(table: Sequence[Rated], places: Sequence[Sequence[int]]) -> tuple[Rat
     n = len(table)
     if n < 2 or not places or any(len(game) != n for game in places):
         raise ValueError(f"a table of {n} needs at least one game, each with {n} places")
-    scores = pair_scores(places)
+    lead = [sum(lead) for lead in zip(*(leads(tuple(game)) for game in places), strict=True)]
+    return tuple(updated(table, lead, len(places)))
+
+
+def updated(table: Sequence[Rated], lead: Sequence[int], games: int) -> list[Rated]:
+    """As :func:`update`; ``lead`` is the sum of :func:`leads` over so many games."""
+    n = len(table)
     weights = [weight(bot) for bot in table]
-    return tuple(_updated(i, table, scores[i], weights) for i in range(n))
+    all_weights = sum(weights)
+    surprises = [0.0] * n
+    for (i, j), ahead in zip(_pairs(n), lead, strict=True):
+        surprise = (games + ahead) / (2 * games) - expected(table[i].rating, table[j].rating)
+        surprises[i] += weights[j] * surprise
+        surprises[j] -= weights[i] * surprise
+    scale = k_at_table(1.0, n) / (n - 1)
+    return [
+        bot
+        if bot.anchor
+        else Rated(
+            round(bot.rating + scale * bot.k2 * surprise, 6),
+            round(decayed(bot.k2, (all_weights - own) / (n - 1)), 6),
+        )
+        for bot, surprise, own in zip(table, surprises, weights, strict=True)
+    ]
 
 
-def _updated(i: int, table: Sequence[Rated], scores: Sequence[float], weights: Sequence[float]) -> Rated:
-    bot, others = table[i], [j for j in range(len(table)) if j != i]
-    if bot.anchor:
-        return bot
-    surprise = sum(weights[j] * (scores[j] - expected(bot.rating, table[j].rating)) for j in others)
-    mean_weight = sum(weights[j] for j in others) / len(others)
-    gain = k_at_table(bot.k2, len(table)) / len(others) * surprise
-    return Rated(rounded(bot.rating + gain), rounded(decayed(bot.k2, mean_weight)))
+@cache
+def _pairs(n: int) -> tuple[tuple[int, int], ...]:
+    return tuple(combinations(range(n), 2))
 
 
 def standard_error(games: int, players: int, *, before: float = PRIOR_SE) -> float:
@@ -113,22 +125,22 @@ def standard_error(games: int, players: int, *, before: float = PRIOR_SE) -> flo
 
 
 def posterior(
-    score: float, opponents: Collection[tuple[float, float]], players: int, *, mean: float
+    score: float, opponents: Collection[tuple[float, float]], players: int, *, mean: float, sd: float
 ) -> tuple[float, float]:
     """The most likely rating, with its standard error, of a bot of which little is known.
 
     ``score``: its sum over all comparisons with ``opponents``, (rating, games) each, whose ratings count as known. The
-    prior is normal around ``mean`` with :data:`PRIOR_SE`. Live ratings take dozens of games from the start to where a bot
+    prior is normal, with ``mean`` and ``sd``. Live ratings take dozens of games from the start to where a bot
     belongs, and are no guide to whom it should meet on the way. The pairs of a game hang together, and count for less.
     """
     independent = 3 / (players + 1)
     slope = math.log(10) / 400
-    rating, precision = mean, 1 / PRIOR_SE**2
+    rating, precision = mean, 1 / sd**2
     for _ in range(30):
         chances = [(expected(rating, opponent), games) for opponent, games in opponents]
         surprise = score - sum(games * p for p, games in chances)
-        precision = 1 / PRIOR_SE**2 + independent * slope**2 * sum(games * p * (1 - p) for p, games in chances)
-        move = (independent * slope * surprise - (rating - mean) / PRIOR_SE**2) / precision
+        precision = 1 / sd**2 + independent * slope**2 * sum(games * p * (1 - p) for p, games in chances)
+        move = (independent * slope * surprise - (rating - mean) / sd**2) / precision
         rating += max(-400.0, min(400.0, move))
         if abs(move) < 0.1:
             break

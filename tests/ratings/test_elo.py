@@ -129,10 +129,10 @@ def test_a_result_that_does_not_fit_the_table_is_refused(places: list[tuple[int,
 
 def test_posterior_of_a_newcomer() -> None:
     """Nothing scored is the prior; half against equals stays; three quarters of many games is about 190 points up."""
-    assert elo.posterior(0, [], 2, mean=1200) == pytest.approx((1200, 350))
-    rating, error = elo.posterior(10, [(1200, 20)], 2, mean=1200)
+    assert elo.posterior(0, [], 2, mean=1200, sd=350) == pytest.approx((1200, 350))
+    rating, error = elo.posterior(10, [(1200, 20)], 2, mean=1200, sd=350)
     assert rating == pytest.approx(1200)
     assert 60 < error < 80
-    rating, _ = elo.posterior(3000, [(1200, 4000)], 2, mean=1200)
+    rating, _ = elo.posterior(3000, [(1200, 4000)], 2, mean=1200, sd=350)
     assert rating == pytest.approx(1390.8, abs=0.5)
-    assert elo.posterior(12, [(1200, 12)], 4, mean=1200)[0] > 1400
+    assert elo.posterior(12, [(1200, 12)], 4, mean=1200, sd=350)[0] > 1400

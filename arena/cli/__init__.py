@@ -10,6 +10,7 @@ from arena.cli import (
     account,
     audit,
     bench,
+    bench_ladder,
     conformance,
     demo,
     games,
@@ -48,6 +49,7 @@ for module in (
     sprt,
     conformance,
     simulate,
+    bench_ladder,
 ):
     module.add_to(app)
 

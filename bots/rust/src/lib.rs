@@ -98,3 +98,8 @@ pub fn play<B: Bot + 'static>(
     runtime.shutdown_background(); // a name look-up may hang
     outcome
 }
+
+/// The README's programs compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

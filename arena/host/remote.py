@@ -2,7 +2,8 @@
 
 Whatever takes a session out of reach that is not the bot's own doing (a gateway's death, its shutdown, a cut stream) freezes
 the clocks of its games. The bot then has 60 s to turn up at some gateway; the registry in Redis says where it is.
-A bot's own disconnect freezes nothing: its time runs on, and it may come back through another gateway.
+A bot's own disconnect freezes nothing: its time runs on, and it may come back through another gateway. Only while the
+registry cannot say where it came back does its time stand still.
 """
 
 from __future__ import annotations
@@ -185,16 +186,22 @@ class Gateways:
         old, deadline = port.session, time.monotonic() + LOST_AFTER_S
         while self._users[key] and time.monotonic() < deadline:
             await asyncio.sleep(LOOK_EVERY_S)
-            if (port.frozen or await self._elsewhere(key, old)) and await self._found(key):
+            if (port.frozen or await self._elsewhere(key, port, old)) and await self._found(key):
                 return
         if port.frozen:
             self._ports.pop(key, None)
             port.fail(f"bot {key[0]} did not come back within {LOST_AFTER_S:g} s of the arena's own failure")
 
-    async def _elsewhere(self, key: BotKey, session: str) -> bool:
-        """Whether a bot whose clocks run has a session at another place than the one it left."""
+    async def _elsewhere(self, key: BotKey, port: Port, session: str) -> bool:
+        """Whether a bot whose clocks run has a session at another place than the one it left.
+
+        If that cannot be told, its clocks stand still: it may be there and find nobody who asks it.
+        """
+        asked = time.monotonic()
         try:
             location = await self._registry.find(*key)
         except Unavailable:
+            self._forget(key, port)  # else it would report there that their time ran out
+            port.freeze(asked)
             return False
         return location is not None and (location.session != session or location.relay != self._where[key])

@@ -134,7 +134,7 @@ class SimBot:
         good = pb.Act(
             game_id=asked.game_id, decision_id=asked.decision_id, action_id=self._rng.choice(asked.legal).id
         )
-        think_s = self._rng.uniform(0.02, 0.35)
+        think_s = self._rng.uniform(0.05, 0.6)
         errs = self._rng.random() < 0.04
         match self.kind:
             case "slow" if errs:
@@ -144,7 +144,7 @@ class SimBot:
                 bad = next(i for i in range(10_000) if i not in legal)
                 self._later(think_s, wire, pb.BotEvent(act=pb.Act(**_key(asked), action_id=bad)))
             case "vanishing" if errs:
-                self._leave(wire, self._rng.choice((5.0, 80.0)))
+                self._leave(wire, self._rng.choice((5.0, 5.0, 80.0)))
             case "mover" if errs:
                 self._leave(wire, self._rng.uniform(0.05, 0.4))
             case "twice":

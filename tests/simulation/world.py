@@ -50,12 +50,12 @@ from tests.simulation.network import ClientWire, Stream, Weather
 
 LOG_LEVEL = logging.CRITICAL
 GATEWAYS = ("gw0", "gw1")
-TROUBLE_S = 25.0
+TROUBLE_S = 14.0
 """How long things go wrong."""
 HEALED_S = 200.0
 """How long the arena may take to be at rest once nothing goes wrong any more."""
 KEY = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"a key for simulations").digest())
-LADDERS = (("pop", 2, {}), ("pop", 3, {}), ("balloon-challenge", 2, {}))
+LADDERS = (("pop", 2, {}), ("pop", 2, {}), ("pop", 3, {}), ("balloon-challenge", 2, {}))
 KINDS = ("good", "good", "mover", "twice", "slow", "illegal", "vanishing")
 
 
@@ -354,7 +354,7 @@ class World:
         self.scheduler.spawn(self._schedule())
 
     async def _schedule(self) -> None:
-        settings = SchedulerSettings(backlog=2, house_sets=self.rng.choice((0, 1)))
+        settings = SchedulerSettings(backlog=1, house_sets=self.rng.choice((0, 1)))
         scheduler = Scheduler(self.database, settings, self, self.queue.ring, self._publish)
         await asyncio.sleep(0.3)
         while True:
@@ -388,10 +388,11 @@ class World:
     # -- connections
 
     def dial_gateway(self, name: str) -> ClientWire:
-        """A bot's stream to some gateway."""
-        gateway = self.gateways[self.rng_of(name).choice(GATEWAYS)]
-        if not gateway.process.alive:
+        """A bot's stream to some gateway that lives, as what balances the load would choose."""
+        there = [gateway for gateway in self.gateways.values() if gateway.process.alive]
+        if not there:
             return ClientWire(None)
+        gateway = self.rng_of(name).choice(there)
         stream = Stream(self.weather.delay, (("authorization", f"Bearer {name}"),))
         gateway.bots.append(stream)
         stream.serve(gateway.process, lambda context: gateway.play.play(None, context))
@@ -427,7 +428,7 @@ class World:
             self._stall_relay,
             self._bad_weather,
         )
-        times = sorted(self.rng.uniform(3.0, TROUBLE_S) for _ in range(self.rng.randint(1, 6)))
+        times = sorted(self.rng.uniform(2.0, TROUBLE_S) for _ in range(self.rng.randint(1, 6)))
         for at in times:
             await asyncio.sleep(max(0.0, at - self.loop.time()))
             strike = self.rng.choice(kinds)

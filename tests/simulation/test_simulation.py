@@ -1,0 +1,57 @@
+"""Histories of a whole arena on virtual time, and whether they would show it if something were wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.__main__ import run_seeds
+from tests.simulation.bugs import BUGS, planted
+from tests.simulation.world import simulate
+
+ROOT = Path(__file__).parents[2]
+IN_CI = os.environ.get("CI") == "true"
+SEEDS = 2000 if IN_CI else 100
+PATIENCE = 150
+"""Within so many seeds each bug that is put in must be found."""
+
+
+def test_no_history_breaks_an_invariant() -> None:
+    """R66 to R75, R78, R87: whatever dies, stalls, or is told twice, late or never: one result, right ratings, rest."""
+    broken = [
+        f"make sim SEED={history.seed}: {history.problems[0]}"
+        for history in run_seeds(0, SEEDS, os.cpu_count() or 1)
+        if history.problems
+    ]
+    assert not broken
+
+
+def test_a_seed_is_a_history_to_the_byte() -> None:
+    """Two processes with different hash seeds tell the same story of the same seeds."""
+    program = "from tests.simulation.world import simulate\nfor s in range(40, 46): print(simulate(s).digest)"
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    ]
+    assert told[0] == told[1]
+    assert len(set(told[0].split())) == 6
+
+
+@pytest.mark.parametrize("bug", sorted(BUGS))
+def test_a_bug_put_in_on_purpose_is_found(bug: str) -> None:
+    """Each of these bugs breaks an invariant within a few seeds, and without it those seeds break none."""
+    with planted(bug):
+        found = next((seed for seed in range(PATIENCE) if simulate(seed).problems), None)
+    assert found is not None, f"{bug}: not within {PATIENCE} seeds"
+    assert not simulate(found).problems

@@ -12,6 +12,7 @@ import typer
 
 import engines
 from arena.cli.common import JsonFlag, console, print_json, programs_of
+from arena.cli.export import verify_ladder
 from arena.errors import UserError
 from arena.host.rerun import Difference
 from arena.host.rerun import rerun as play_again
@@ -44,8 +45,11 @@ def verify(
 ) -> None:
     """Checks records: chain, commitment, deal, every move, the result and the arena's signatures.
 
-    Exits with 1 if one does not hold, and names the first wrong line.
+    `arena verify ladder EXPORT` does so for all of a ladder's export, and recomputes its ratings. Exits with 1 if one does not hold, and names the first wrong line.
     """
+    if len(files) == 2 and str(files[0]) == "ladder":
+        verify_ladder(files[1], as_json=as_json)
+        return
     results = [_verified(file) for file in files]
     if as_json:
         print_json(results if len(results) > 1 else results[0])

@@ -13,6 +13,7 @@ from arena.cli import (
     bench_ladder,
     conformance,
     demo,
+    export,
     games,
     ladder,
     match,
@@ -52,6 +53,7 @@ for module in (
     conformance,
     simulate,
     bench_ladder,
+    export,
 ):
     module.add_to(app)
 

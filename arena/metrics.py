@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from redis.exceptions import RedisError
 
 from arena.errors import Unavailable
 
+LATENESS_EVERY_S = 0.5
 LATENCY_BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 MATCHES = Counter("arena_matches_total", "Finished matches by how their worst seat ended.", ["game", "reason"])
@@ -23,6 +25,15 @@ DECISION_SECONDS = Histogram(
 )
 SETS_RUNNING = Gauge("arena_sets_running", "Sets that this worker plays now.")
 LOOP_LATENESS_SECONDS = Gauge("arena_loop_lateness_seconds", "How late this process's event loop last ran a timer.")
+
+
+async def watch_loop() -> None:
+    """Measures until cancelled how late the running loop is."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + LATENESS_EVERY_S
+        await asyncio.sleep(LATENESS_EVERY_S)
+        LOOP_LATENESS_SECONDS.set(max(0.0, loop.time() - due))
 
 
 def serve(listen: str, offset: int = 0) -> None:

@@ -23,11 +23,11 @@ from arena.gateway.session import (
     Reason,
     Session,
     SessionLimits,
-    Tally,
     Timer,
     ToWorker,
     Wake,
 )
+from arena.gateway.tallies import Tallies
 from botarena.internal.v1 import relay_pb2 as rpb
 from botarena.v1 import play_pb2 as pb
 
@@ -105,7 +105,7 @@ class GatewayCore:
         self.limits: Final = limits
         self.games: Final = {game: frozenset(players) for game, players in games.items()}
         self.clock: Final = LoopClock()
-        self.tally: Final = Tally()
+        self.tallies: Final = Tallies()
         self.on_change: Callable[[Session], None] | None = None
         """Called when a session connects, goes, or takes another number of matches: for the registry."""
         self._arena_key = arena_key
@@ -256,7 +256,8 @@ class GatewayCore:
         if old is not None:  # Another version: the old one's games are its own, and lost with it.
             self._do(old, old.evict(pb.Draining.REASON_REPLACED, self.clock.now_us()))
         session_id = secrets.token_urlsafe(12)
-        session = Session(session_id, identity, instance, limits=self.limits, conduct=conduct, tally=self.tally)
+        tally = self.tallies.of(identity.bot)
+        session = Session(session_id, identity, instance, limits=self.limits, conduct=conduct, tally=tally)
         self._sessions[session.id] = session
         self._newest[identity.bot_id, instance] = session
         return session

@@ -9,7 +9,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from arena.gateway.core import GatewayCore
-from arena.gateway.session.model import LATENCY_BUCKETS_US
+from arena.gateway.session.model import LATENCY_BUCKETS_US, Tally
+from arena.gateway.tallies import Tallies
 
 _PREFIXES: Final = {
     "act_": ("arena_gateway_acts_refused", "Answers that did not count, by what was wrong.", "code"),
@@ -25,6 +26,11 @@ _PLAIN: Final = {
     "compacted": ("arena_gateway_compacted", "Queues of slow readers replaced by the fresh state."),
     "voided": ("arena_gateway_voided", "Games voided because their worker stayed away."),
 }
+_OF_BOTS: Final = {
+    "decisions": ("arena_gateway_bot_decisions", "Decisions asked of a bot."),
+    "expired": ("arena_gateway_bot_expired", "Decisions that a bot did not answer in time."),
+    "strikes": ("arena_gateway_bot_strikes", "A bot's strikes for floods and garbage."),
+}
 
 
 class GatewayCollector(Collector):
@@ -36,7 +42,7 @@ class GatewayCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """As prometheus_client wants it."""
         core = self._core
-        counts = dict(core.tally.counts)
+        total = core.tallies.total()
         sessions = core.sessions
         connected = [session for session in sessions if session.connected]
         yield GaugeMetricFamily("arena_gateway_sessions", "Bot processes connected.", len(connected))
@@ -46,24 +52,44 @@ class GatewayCollector(Collector):
         late.add_metric([], core.clock.late_us / 1e6)
         yield late
         for key, (name, text) in _PLAIN.items():
-            yield CounterMetricFamily(name, text, counts.get(key, 0))
+            yield CounterMetricFamily(name, text, total.counts.get(key, 0))
         for prefix, (name, text, label) in _PREFIXES.items():
             family = CounterMetricFamily(name, text, labels=[label])
-            for key, value in sorted(counts.items()):
+            for key, value in sorted(total.counts.items()):
                 if key.startswith(prefix):
                     family.add_metric([key.removeprefix(prefix)], value)
             yield family
-        yield self._latency()
-
-    def _latency(self) -> HistogramMetricFamily:
-        tally = self._core.tally
-        buckets, total = [], 0
-        for bound, number in zip((*LATENCY_BUCKETS_US, None), list(tally.latency_counts), strict=True):
-            total += number
-            buckets.append(("+Inf" if bound is None else str(bound / 1e6), total))
-        return HistogramMetricFamily(
-            "arena_gateway_answer_seconds",
-            "From the write of a request to the arrival of its answer.",
-            buckets=buckets,
-            sum_value=tally.latency_sum_us / 1e6,
+        answers = HistogramMetricFamily(
+            "arena_gateway_answer_seconds", "From the write of a request to the arrival of its answer."
         )
+        answers.add_metric([], *_histogram(total))
+        yield answers
+        yield from _of_bots(core.tallies)
+
+
+def _of_bots(tallies: Tallies) -> Iterator[Metric]:
+    bots = sorted(tallies.bots.items())
+    for key, (name, text) in _OF_BOTS.items():
+        family = CounterMetricFamily(name, text, labels=["bot"])
+        for bot, tally in bots:
+            family.add_metric([bot], tally.counts.get(key, 0))
+        yield family
+    refused = CounterMetricFamily(
+        "arena_gateway_bot_acts_refused", "A bot's answers that did not count.", labels=["bot"]
+    )
+    answers = HistogramMetricFamily("arena_gateway_bot_answer_seconds", "How fast a bot answers.", labels=["bot"])
+    for bot, tally in bots:
+        refused.add_metric([bot], sum(value for key, value in dict(tally.counts).items() if key.startswith("act_")))
+        answers.add_metric([bot], *_histogram(tally))
+    yield refused
+    yield answers
+
+
+def _histogram(tally: Tally) -> tuple[list[tuple[str, float]], float]:
+    """Buckets, cumulative, and the sum in seconds."""
+    buckets: list[tuple[str, float]] = []
+    total = 0
+    for bound, number in zip((*LATENCY_BUCKETS_US, None), list(tally.latency_counts), strict=True):
+        total += number
+        buckets.append(("+Inf" if bound is None else str(bound / 1e6), total))
+    return buckets, tally.latency_sum_us / 1e6

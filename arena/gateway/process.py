@@ -80,7 +80,7 @@ async def serve(
     collector = GatewayCollector(core)
     REGISTRY.register(collector)
     metrics.serve(settings.gateway.metrics_listen)
-    watch = asyncio.create_task(_cut_revoked(core, tokens))
+    watches = [asyncio.create_task(_cut_revoked(core, tokens)), asyncio.create_task(metrics.watch_loop())]
     publisher = None if registry is None else RegistryPublisher(core, registry, relay.address)
     if publisher is not None:
         publisher.start()
@@ -89,8 +89,9 @@ async def serve(
         started(play.address)
     await stop.wait()
     log.info("%s sends %d bots away", core.name, len(core.sessions))
-    watch.cancel()
-    await asyncio.gather(watch, return_exceptions=True)
+    for watch in watches:
+        watch.cancel()
+    await asyncio.gather(*watches, return_exceptions=True)
     await play.stop(reconnect_within_ms=DRAIN_WITHIN_MS)
     if publisher is not None:
         await publisher.close()

@@ -155,7 +155,7 @@ class PlayServicer:
         finally:
             self._streams.discard(task)
         if failure is not None:
-            self._core.tally.counts[f"refused_{failure.reason.lower()}"] += 1
+            self._core.tallies.own.counts[f"refused_{failure.reason.lower()}"] += 1
             await context.abort(CODES[failure.reason], failure.message, trailers(failure))
 
     async def drain(self, reconnect_within_ms: int) -> None:

@@ -96,7 +96,9 @@ class Worker:
         ):
             await self._player.register()
             self._loop.call_soon(self._ready.set)
+            lateness = self._loop.create_task(metrics.watch_loop())
             await self._player.run(house, gateways, self._stopping, pulse)
+            lateness.cancel()
         await redis.aclose()
 
     def _void_stuck(self, set_id: str | None) -> None:

@@ -63,6 +63,7 @@ async def serve(settings: Settings) -> None:
     )
     metrics.serve(settings.scheduler.metrics_listen)
     officials = asyncio.create_task(_officials(scheduler, stop))
+    lateness = asyncio.create_task(metrics.watch_loop())
     while not stop.is_set():
         await snapshot.refresh()
         try:
@@ -74,6 +75,7 @@ async def serve(settings: Settings) -> None:
                 await stop.wait()
         except TimeoutError:
             continue
+    lateness.cancel()
     await officials
     await asyncio.to_thread(scheduler.close)
     await redis.aclose()

@@ -11,7 +11,10 @@ from typing import Final
 from sqlalchemy import Connection, String, and_, cast, func, select
 
 from arena.match.spec import SeatReason
+from arena.storage.plans import seating
 from arena.storage.tables import (
+    bot,
+    bot_version,
     game_set,
     ladder,
     ledger,
@@ -19,8 +22,10 @@ from arena.storage.tables import (
     now_ms,
     outbox,
     quarantine,
+    rating,
     rating_point,
     result,
+    set_seat,
     worker,
 )
 
@@ -103,6 +108,56 @@ def matches_by_reason(connection: Connection, since: int, before: int) -> Counte
         faults = [reason for reason in json.loads(text) if reason != SeatReason.NORMAL]
         found[game, faults[0] if faults else str(SeatReason.NORMAL)] += matches
     return found
+
+
+def endings_by_bot(connection: Connection, since: int, before: int) -> Counter[tuple[str, str]]:
+    """Seats of matches that finished in ``[since, before)`` by (bot, how it ended); without hidden events."""
+    reasons = cast(result.c.reasons, String)
+    key = (bot.c.name, set_seat.c.position, match.c.game_index, reasons)
+    rows = connection.execute(
+        select(*key, func.count().label("matches"))
+        .select_from(result)
+        .join(match, match.c.id == result.c.match_id)
+        .join(game_set, game_set.c.id == match.c.set_id)
+        .join(set_seat, set_seat.c.set_id == match.c.set_id)
+        .join(bot, bot.c.id == set_seat.c.bot_id)
+        .where(result.c.finished_at >= since, result.c.finished_at < before, game_set.c.listed)
+        .group_by(*key)
+    )
+    found: Counter[tuple[str, str]] = Counter()
+    for name, position, index, text, matches in rows:
+        ended = json.loads(text)
+        found[name, ended[seating(len(ended), index).index(position)]] += matches
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BotStanding:
+    """Where a version of a bot stands on a ladder."""
+
+    bot: str
+    version: str
+    ladder: str
+    rating: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+
+def standings_of(connection: Connection, versions: Sequence[int]) -> tuple[BotStanding, ...]:
+    """Where these versions stand, on every ladder."""
+    of_rating = (rating.c.rating, rating.c.games, rating.c.wins, rating.c.draws, rating.c.losses)
+    rows = connection.execute(
+        select(bot.c.name, bot_version.c.label, ladder.c.slug, *of_rating)
+        .select_from(rating)
+        .join(ladder, ladder.c.id == rating.c.ladder_id)
+        .join(bot_version, bot_version.c.id == rating.c.version_id)
+        .join(bot, bot.c.id == bot_version.c.bot_id)
+        .where(rating.c.version_id.in_(versions))
+        .order_by(ladder.c.slug, bot.c.name, bot_version.c.label)
+    )
+    return tuple(BotStanding(*row) for row in rows)
 
 
 def sets_by_state(connection: Connection) -> dict[str, int]:

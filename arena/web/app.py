@@ -16,6 +16,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from arena import metrics
 from arena.errors import Unavailable
 from arena.settings import Settings
 from arena.web import bots, exporter, home, ladders, matches, reading, status
@@ -57,12 +58,13 @@ def build(settings: Settings) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        watching = asyncio.create_task(site.watch.run())
+        watching = [asyncio.create_task(site.watch.run()), asyncio.create_task(metrics.watch_loop())]
         try:
             yield
         finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            for watch in watching:
+                watch.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
             site.hub.close()
             await site.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -15,9 +15,9 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from arena.metrics import LATENCY_BUCKETS_S
+from arena.metrics import LATENCY_BUCKETS_S, LOOP_LATENESS_SECONDS
 from arena.storage import overview, queries
-from arena.storage.overview import Backlog
+from arena.storage.overview import Backlog, BotStanding
 from arena.storage.plans import SetState
 from arena.storage.queries import Counters, LadderRow, TableRow
 from arena.web.site import Site
@@ -25,6 +25,8 @@ from arena.web.watch import Sample
 
 TOP: Final = 10
 """Bots of each ladder that have a gauge: labels stay bounded."""
+WATCHED: Final = 100
+"""Connected bots that have metrics of their own."""
 CACHE_S: Final = 2.0
 SETTLED_MS: Final = 60_000
 """No transaction lasts so long: older results are all there, and are counted once and for all."""
@@ -41,21 +43,24 @@ class Reading:
     tops: Mapping[str, tuple[TableRow, ...]]
     backlog: Backlog
     quarantined: int
+    standings: tuple[BotStanding, ...]
+    endings: Mapping[tuple[str, str], int]
 
 
-class MatchCounter:
-    """Counts results by game and reason without reading old ones again."""
+class ResultCounter:
+    """Counts results by two labels without reading old ones again, from ``since`` (ms since 1970)."""
 
-    def __init__(self) -> None:
-        self._until = 0
+    def __init__(self, count: Callable[[Connection, int, int], Counter[tuple[str, str]]], since: int = 0) -> None:
+        self._count = count
+        self._until = since
         self._settled: Counter[tuple[str, str]] = Counter()
 
     def count(self, connection: Connection) -> Counter[tuple[str, str]]:
         """All results so far. Not for two threads at once."""
         settled = max(self._until, overview.database_time(connection) - SETTLED_MS)
-        self._settled += overview.matches_by_reason(connection, self._until, settled)
+        self._settled += self._count(connection, self._until, settled)
         self._until = settled
-        return self._settled + overview.matches_by_reason(connection, settled, 2**62)
+        return self._settled + self._count(connection, settled, 2**62)
 
 
 class SharedCollector(Collector):
@@ -80,9 +85,11 @@ class Exporter:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._matches = MatchCounter()
+        self._matches = ResultCounter(overview.matches_by_reason)
+        self._endings: ResultCounter | None = None
         self._shared = SharedCollector()
         self.registry: Final = CollectorRegistry()
+        self.registry.register(LOOP_LATENESS_SECONDS)
         PlatformCollector(registry=self.registry)
         ProcessCollector(registry=self.registry)
         self.registry.register(self._shared)
@@ -104,6 +111,9 @@ class Exporter:
 
     def _read(self, connection: Connection) -> Reading:
         ladders = queries.ladders(connection)
+        watched = _watched(self._site.watch.last)
+        names = set(watched.values())
+        self._endings = self._endings or ResultCounter(overview.endings_by_bot, overview.database_time(connection))
         return Reading(
             counters=queries.counters(connection),
             sets=overview.sets_by_state(connection),
@@ -112,6 +122,8 @@ class Exporter:
             tops={row.spec.slug: queries.leaderboard(connection, row.spec.slug, TOP) for row in ladders},
             backlog=overview.backlog(connection),
             quarantined=overview.quarantined(connection),
+            standings=overview.standings_of(connection, list(watched)),
+            endings={key: seats for key, seats in self._endings.count(connection).items() if key[0] in names},
         )
 
 
@@ -149,6 +161,31 @@ def _of_database(reading: Reading) -> Iterator[Metric]:
     yield _gauge("arena_rating", "Live Elo of each ladder's top.", labels, ((key, row.rating) for key, row in tops))
     yield _gauge("arena_rating_rank", "Their ranks.", labels, ((key, row.rank) for key, row in tops))
     yield _gauge("arena_rating_games", "Their games.", labels, ((key, row.games) for key, row in tops))
+    yield from _of_watched(reading)
+
+
+def _watched(sample: Sample | None) -> Mapping[int, str]:
+    """Bots that have metrics of their own, by version id: those that are connected, the oldest first."""
+    sessions = sorted(sample.sessions, key=lambda session: (session.bot_id, session.version_id)) if sample else ()
+    return dict([(session.version_id, session.bot) for session in sessions][:WATCHED])
+
+
+def _of_watched(reading: Reading) -> Iterator[Metric]:
+    labels = ("bot", "version", "ladder")
+    rows = [((row.bot, row.version, row.ladder), row) for row in reading.standings]
+    yield _gauge("arena_bot_rating", "Live Elo of a connected bot.", labels, ((key, row.rating) for key, row in rows))
+    outcomes = [
+        ((*key, outcome), number)
+        for key, row in rows
+        for outcome, number in (("win", row.wins), ("draw", row.draws), ("loss", row.losses))
+    ]
+    yield _counter("arena_bot_outcomes", "Rated games of a connected bot by outcome.", (*labels, "outcome"), outcomes)
+    yield _counter(
+        "arena_bot_endings",
+        "Games of a connected bot by how they ended for it, since this process began.",
+        ("bot", "reason"),
+        reading.endings.items(),
+    )
 
 
 def _of_redis(sample: Sample) -> Iterator[Metric]:
@@ -157,6 +194,11 @@ def _of_redis(sample: Sample) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "arena_all_sets_running", "Sets being played, by all workers.", sample.snapshot.sets_running
     )
+    board = sample.switchboard
+    yield GaugeMetricFamily("arena_doorbells", "Celery's tasks that no worker has taken.", board.doorbells)
+    yield GaugeMetricFamily("arena_doorbells_unacked", "Celery's tasks taken and not yet begun.", board.unacked)
+    yield GaugeMetricFamily("arena_redis_memory_bytes", "Memory that Redis uses.", board.memory_bytes)
+    yield GaugeMetricFamily("arena_redis_clients", "Connections to Redis.", board.clients)
     decisions, total, buckets = sample.snapshot.decisions, 0, []
     for bound, number in zip((*map(str, LATENCY_BUCKETS_S), "+Inf"), decisions.counts, strict=True):
         total += number

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from arena import live
+from arena.doorbell import QUEUE
 from arena.errors import Unavailable
 from arena.gateway.registry import OnlineSession, SessionRegistry
 from arena.metrics import Latency, Snapshot, Snapshots
@@ -23,6 +25,18 @@ EVERY_S: Final = 2.0
 WINDOW_S: Final = 60.0
 KEPT: Final = 150
 RETRY_S: Final = 1.0
+UNACKED: Final = "unacked"
+"""Celery's own name, on Redis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switchboard:
+    """How Redis is. ``doorbells``: Celery's tasks that no worker has taken; ``unacked``: taken and not yet begun."""
+
+    doorbells: int
+    unacked: int
+    memory_bytes: int
+    clients: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +47,7 @@ class Sample:
     sessions: tuple[OnlineSession, ...]
     snapshot: Snapshot
     recent: Latency
+    switchboard: Switchboard
 
 
 class Watch:
@@ -77,7 +92,7 @@ class Watch:
         now = time.monotonic()
         earlier = next((one for one in self._samples if now - one.at <= WINDOW_S), None)
         recent = snapshot.decisions.since(earlier.snapshot.decisions) if earlier else snapshot.decisions
-        self._samples.append(Sample(now, sessions, snapshot, recent))
+        self._samples.append(Sample(now, sessions, snapshot, recent, await _switchboard(self._redis)))
 
     async def _look_again_and_again(self, redis: Redis) -> None:
         while True:
@@ -97,3 +112,16 @@ class Watch:
                     self._on_event()
             except Unavailable:
                 await asyncio.sleep(RETRY_S)
+
+
+async def _switchboard(redis: Redis) -> Switchboard:
+    try:
+        async with redis.pipeline(transaction=False) as pipeline:
+            pipeline.llen(QUEUE)
+            pipeline.hlen(UNACKED)
+            pipeline.info("memory")
+            pipeline.info("clients")
+            doorbells, unacked, memory, clients = await pipeline.execute()
+    except RedisError as error:
+        raise Unavailable(f"Redis does not answer: {error}") from None
+    return Switchboard(doorbells, unacked, memory["used_memory"], clients["connected_clients"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry
 
 from arena.gateway.metrics import GatewayCollector
+from arena.gateway.tallies import NAMED, OTHERS, Tallies
 from botarena.v1 import play_pb2 as pb
 from tests.gateway.bots import BareBot
 from tests.gateway.harness import Arena, until
@@ -36,3 +37,17 @@ async def test_sessions_answers_and_refusals_are_counted() -> None:
         assert sample("arena_gateway_acts_refused_total", code="duplicate") == 1
         assert sample("arena_gateway_answer_seconds_count") == 1
         assert sample("arena_gateway_answer_seconds_bucket", le="+Inf") == 1
+        assert sample("arena_gateway_bot_decisions_total", bot="alice") == 1
+        assert sample("arena_gateway_bot_acts_refused_total", bot="alice") == 1
+        assert sample("arena_gateway_bot_answer_seconds_bucket", bot="alice", le="+Inf") == 1
+
+
+def test_bots_beyond_a_hundred_share_a_name() -> None:
+    """Labels stay few however many bots come, and nothing is lost from the total."""
+    tallies = Tallies()
+    for number in range(NAMED + 20):
+        tallies.of(f"bot-{number}").answered(1_000)
+        tallies.of(f"bot-{number}").counts["decisions"] += 1
+    assert len(tallies.bots) == NAMED + 1
+    assert tallies.bots[OTHERS].counts["decisions"] == 20
+    assert tallies.total().counts["decisions"] == sum(tallies.total().latency_counts) == NAMED + 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from arena.metrics import LATENCY_BUCKETS_S, Latency, Snapshots
 from arena.settings import Settings
 from arena.storage import overview
 from arena.storage.tables import result
-from arena.web.exporter import TOP, MatchCounter
-from tests.web.support import CHALLENGE, WebArena
+from arena.web.exporter import TOP, ResultCounter
+from tests.web.support import CHALLENGE, POP, WebArena
 
 DOC = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -35,9 +36,19 @@ def samples(web: WebArena) -> dict[str, dict[tuple[str, ...], float]]:
     return found
 
 
+def wait_for(web: WebArena, name: str, least: float) -> None:
+    """Waits until a metric's values add up to so much: what is scraped is a few seconds old."""
+    deadline = time.monotonic() + 30
+    while sum(samples(web).get(name, {}).values()) < least:
+        assert time.monotonic() < deadline, f"{name} stays below {least}"
+        time.sleep(0.1)
+
+
 def test_the_web_process_tells_what_processes_share(web: WebArena) -> None:
     """Results by game and reason, queue, sessions, workers, ledger and ratings are there and agree with SQL."""
+    web.arena.connect(web.redis_url)
     web.get(f"/ladders/{CHALLENGE}")
+    wait_for(web, "arena_sessions", 2)
     found = samples(web)
     with web.arena.database.read() as connection:
         matches = connection.execute(select(func.count()).select_from(result)).scalar_one()
@@ -56,15 +67,41 @@ def test_the_web_process_tells_what_processes_share(web: WebArena) -> None:
 
 def test_no_label_names_a_match_and_bots_are_bounded(web: WebArena) -> None:
     """Whatever is played, the number of series stays small: no match or set id, at most ten bots a ladder."""
+    web.arena.connect(web.redis_url)
+    wait_for(web, "arena_bot_rating", 1)
     text = web.get("/metrics").text
     assert not re.search(r'"[ms]_[\w-]{8,}"', text)
     per_ladder = Counter(ladder for _, ladder, _ in samples(web)["arena_rating"])
     assert max(per_ladder.values()) <= TOP
+    assert {bot for bot, *_ in samples(web)["arena_bot_rating"]} == {"zephyr", "updraft"}
+
+
+def test_a_connected_bot_has_metrics_of_its_own(web: WebArena) -> None:
+    """Its rating, outcomes and endings; an ending counts for the seat that had it, from when the process began."""
+    began = int(time.time() * 1000)
+    web.arena.play(POP, ["zephyr", "updraft"], fault_rate=0.5)
+    with web.arena.database.read() as connection:
+        endings = overview.endings_by_bot(connection, began, 2**62)
+        seats = connection.execute(select(result.c.reasons).where(result.c.finished_at >= began)).scalars().all()
+    assert Counter(reason for _, reason in endings.elements()) == Counter(one for ended in seats for one in ended)
+    web.arena.connect(web.redis_url)
+    wait_for(web, "arena_bot_endings_total", sum(endings.values()))
+    assert any(key[0] == "zephyr" for key in samples(web)["arena_bot_outcomes_total"])
+
+
+def test_redis_and_celery_are_told(web: WebArena) -> None:
+    """Tasks that wait, memory, connections."""
+    found = samples(web)
+    assert found["arena_doorbells"][()] == 0
+    assert found["arena_doorbells_unacked"][()] == 0
+    assert found["arena_redis_memory_bytes"][()] > 100_000
+    assert found["arena_redis_clients"][()] >= 1
+    assert found["arena_loop_lateness_seconds"][()] >= 0
 
 
 def test_results_are_counted_once_however_often_they_are_scraped(web: WebArena) -> None:
     """The running count is that of the whole table, wherever the line between old and new results lies."""
-    counter = MatchCounter()
+    counter = ResultCounter(overview.matches_by_reason)
     with web.arena.database.read() as connection:
         whole = overview.matches_by_reason(connection, 0, 2**62)
         times = connection.execute(select(result.c.finished_at)).scalars().all()

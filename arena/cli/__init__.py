@@ -23,7 +23,9 @@ from arena.cli import (
     records,
     rungs,
     simulate,
+    simulate_tournament,
     sprt,
+    tournament,
     up,
 )
 from arena.errors import ArenaError
@@ -48,12 +50,14 @@ for module in (
     audit,
     processes,
     bench,
-    rungs,
-    sprt,
-    conformance,
-    simulate,
     bench_ladder,
     export,
+    rungs,
+    sprt,
+    simulate,
+    simulate_tournament,
+    tournament,
+    conformance,
 ):
     module.add_to(app)
 

@@ -10,10 +10,10 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Row, select
 
@@ -34,6 +34,8 @@ from arena.storage.tables import bot, ladder, now_ms, set_seat
 from arena.storage.tournaments import busy_bots
 
 ROLE: Final = "scheduler"
+PAGE: Final = 10_000
+"""Ledger entries read before the lead is renewed."""
 
 log = logging.getLogger(__name__)
 
@@ -161,9 +163,9 @@ class Scheduler:
 
     def _make_sets(self, leadership: Leadership) -> list[str]:
         online = self._not_in_events(self._sessions.online())
-        flying, now = self._read()
+        flying, now = self._read(self._open_books(leadership))
         if self._enter(leadership, online):
-            flying, now = self._read()
+            flying, now = self._read({})
         self._patience.look(flying, now)
         desk = Desk(online, flying, self._settings, self._patience, now)
         made: list[str] = []
@@ -191,8 +193,28 @@ class Scheduler:
                     made.setdefault(book.ladder_id, []).append(table)
         return [(self._books[ladder_id], tables) for ladder_id, tables in made.items()]
 
-    def _read(self) -> tuple[tuple[InFlight, ...], int]:
-        """Brings the books up to date; returns what is in flight, and the database's time."""
+    def _open_books(self, leadership: Leadership) -> dict[int, Book]:
+        """Books of the ladders that are new to this scheduler, as of about now; keeps the lead while it reads long ledgers."""
+        with self._database.read() as connection:
+            now = connection.execute(select(now_ms())).scalar_one()
+            rows = connection.execute(select(ladder).where(ladder.c.active)).all()
+        opened = {row.id: self._new_book(row) for row in rows if row.id not in self._books}
+        for row in rows:
+            while row.id in opened:
+                with self._database.read() as connection:
+                    opened[row.id].refresh(connection, row.seq)
+                    more = opened[row.id].remember(connection, now, PAGE)
+                if not more:
+                    break
+                with self._database.write() as connection:
+                    keep_lead(connection, leadership)
+        return opened
+
+    def _new_book(self, row: Row[Any]) -> Book:
+        return Book(row.id, ladder_spec(row), self._settings.pair_sets_a_day)
+
+    def _read(self, opened: Mapping[int, Book]) -> tuple[tuple[InFlight, ...], int]:
+        """Brings the books up to date, ``opened`` ones too; returns what is in flight, and the database's time."""
         with self._database.read() as connection:
             now = connection.execute(select(now_ms())).scalar_one()
             flying = in_flight(connection)
@@ -201,10 +223,13 @@ class Scheduler:
                 if (book := self._books.get(row.id)) is not None:
                     book.refresh(connection, row.seq)
                     continue
-                book = Book(row.id, ladder_spec(row), self._settings.pair_sets_a_day)
+                self._books[row.id] = book = opened.get(row.id) or self._new_book(row)
                 book.refresh(connection, row.seq)
-                book.remember(connection, [one for one in flying if one.ladder_id == row.id], now)
-                self._books[row.id] = book
+                while book.remember(connection, now, PAGE):
+                    pass
+                for one in flying:
+                    if one.ladder_id == row.id:
+                        book.count([version for version, _ in one.seats], now, now)
             self._books = {row.id: self._books[row.id] for row in rows}
         return flying, now
 

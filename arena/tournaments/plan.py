@@ -63,7 +63,7 @@ def game_length(game: EventGame, control: TimeControl) -> GameLength:
     """Measured on random games with a seed of its own, so that a plan is always the same."""
     rules = engines.get(game.game)
     starts = (rules.new_state(game.players, **game.config) for _ in range(PLAYOUTS))
-    decisions = mean(_decisions(start, Random(number)) for number, start in enumerate(starts))
+    decisions = mean(_decisions(start, Random(number)) for number, start in enumerate(starts))  # noqa: S311
     own = decisions / game.players
     clock = (control.bank_ms + own * control.increment_ms) / 1000
     capped = own * control.move_cap_ms / 1000 if control.move_cap_ms else clock

@@ -7,6 +7,7 @@ goes on with the set that was being played, and plays none twice.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +21,8 @@ from arena.storage.db import Database
 from arena.tournaments.formats.event import Entrant, walkover
 from arena.tournaments.progress import SetOrder, SetPlayed, State, Step, apply, next_step
 
+BEAT_S: Final = 5.0
+"""The guard is asked at least so often, so that a lease does not lapse while long sets are played."""
 LOOK_S: Final = 1.0
 """How often the runner looks for withdrawals, late entries and the end of its time while sets are played."""
 
@@ -65,6 +68,7 @@ class Runner:
         self._concurrency = concurrency
         self._on_change = on_change
         self._guard = guard
+        self._written = time.monotonic()
         self._playing: dict[tuple[str, int], tuple[SetOrder, asyncio.Task[SetPlayed | Absent]]] = {}
 
     async def run(self) -> State:
@@ -105,6 +109,8 @@ class Runner:
             raise ArenaError("nothing is left to be played and nothing has been decided: this is a fault of the arena")
         tasks = [task for _, task in self._playing.values()]
         await asyncio.wait(tasks, timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+        if time.monotonic() - self._written > BEAT_S:
+            await self._write(lambda connection: None)
         for key, (order, task) in tuple(self._playing.items()):
             if not task.done():
                 continue
@@ -159,3 +165,4 @@ class Runner:
                 work(connection)
 
         await asyncio.to_thread(run)
+        self._written = time.monotonic()

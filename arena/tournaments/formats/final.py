@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
-from arena.ratings.bradley_terry import official_table
 from arena.ratings.entries import SetResult
 from arena.tournaments.formats.event import Event, Pairing
 
@@ -37,6 +36,8 @@ class Order:
 
 def order_of(finalists: Sequence[str], sets: Sequence[tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]]) -> Order:
     """What the sets, each (names by position, places[game][position]), say of the finalists, given by seed."""
+    from arena.ratings.bradley_terry import official_table  # noqa: PLC0415 - scipy is slow to import
+
     numbers = {name: number for number, name in enumerate(finalists)}
     results = [
         SetResult(str(number), tuple(numbers[name] for name in names), places)

@@ -2,5 +2,6 @@
 
 import os
 
-# Before anything imports grpc, which else remarks on every program that a process with a server starts.
-os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+# Before anything imports grpc. By default it starts its threads again in every child that a process forks, although we
+# fork only to start programs, and crashes about one child in a hundred before the program has begun.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")

@@ -63,12 +63,9 @@ for module in (
 
 
 def main() -> None:
-    """Entry point: errors that say what to do instead of tracebacks, and Ctrl-C ends cleanly."""
+    """Runs a command: errors that say what to do instead of tracebacks."""
     try:
         app()
     except ArenaError as error:
         print(f"arena: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("arena: interrupted", file=sys.stderr)
-        sys.exit(130)

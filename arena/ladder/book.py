@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 from statistics import fmean, pstdev
 from typing import Final
 
@@ -66,6 +66,7 @@ class Book:
     _guesses: dict[int, tuple[int, float, float]] = field(default_factory=dict)
     _mean: float = START_RATING
     _spread: float = elo.PRIOR_SE
+    _remembered: int = 0
     _today: deque[tuple[int, Pair]] = field(default_factory=deque)
     _met_today: Counter[Pair] = field(default_factory=Counter)
     _full: set[Pair] = field(default_factory=set)
@@ -113,13 +114,15 @@ class Book:
         self._mean = fmean(known) if known else START_RATING
         self._spread = min(elo.PRIOR_SE, max(LEAST_SPREAD, pstdev(known))) if len(known) >= 10 else elo.PRIOR_SE
 
-    def remember(self, connection: Connection, in_flight: Iterable[InFlight], now: int) -> None:
-        """Counts the meetings of the past, once, after :meth:`refresh`."""
-        for posted in ledger.entries(connection, self.ladder_id):
+    def remember(self, connection: Connection, now: int, most: int) -> bool:
+        """Counts the meetings of up to ``most`` further ledger entries; whether there may be more. After :meth:`refresh`."""
+        read = 0
+        for posted in islice(ledger.entries(connection, self.ladder_id, self._remembered), most):
+            read += 1
+            self._remembered = posted.seq
             if isinstance(posted.entry, SetResult):
                 self.count(posted.entry.versions, posted.created_at, now)
-        for flying in in_flight:
-            self.count([version for version, _ in flying.seats], now, now)
+        return read == most
 
     def count(self, versions: Sequence[int], made_at: int, now: int) -> None:
         """Counts the meetings of a set."""

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import select, update
 
 from arena.errors import Fenced, Unavailable
+from arena.ladder import scheduler as scheduler_module
 from arena.ladder.desk import OnlineBot
 from arena.ladder.entry import open_ladders
 from arena.ladder.scheduler import Scheduler
@@ -309,3 +310,26 @@ def _play_badly(world: World, set_id: str, workers: list[WorkerLease], rng: Rand
     except Fenced:
         with world.database.write() as connection:
             workers.append(register_worker(connection, f"worker-{rng.randrange(1000)}"))
+
+
+def test_a_new_leader_keeps_the_lead_over_a_long_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It renews its lease page by page while it reads, and knows the same meetings as one that read all at once."""
+    for _ in range(5):
+        world.play(world.queue())
+    desk = Desk()
+    connect(world, desk, "annbot")
+    whole = scheduler_of(world, desk)
+    whole.round()
+    whole.close()
+    monkeypatch.setattr("arena.ladder.scheduler.PAGE", 2)
+    renewed = Counter[str]()
+    keep = scheduler_module.keep_lead
+    monkeypatch.setattr(
+        "arena.ladder.scheduler.keep_lead",
+        lambda connection, leadership: (renewed.update(["kept"]), keep(connection, leadership)),
+    )
+    paged = scheduler_of(world, desk)
+    paged.round()
+    assert renewed["kept"] >= 4
+    [ours], [theirs] = paged._books.values(), whole._books.values()
+    assert ours.meetings == theirs.meetings

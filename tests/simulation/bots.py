@@ -134,7 +134,7 @@ class SimBot:
         good = pb.Act(
             game_id=asked.game_id, decision_id=asked.decision_id, action_id=self._rng.choice(asked.legal).id
         )
-        think_s = self._rng.uniform(0.05, 0.6)
+        think_s = self._rng.uniform(0.1, 0.9)
         errs = self._rng.random() < 0.04
         match self.kind:
             case "slow" if errs:

@@ -55,7 +55,8 @@ TROUBLE_S = 14.0
 HEALED_S = 200.0
 """How long the arena may take to be at rest once nothing goes wrong any more."""
 KEY = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"a key for simulations").digest())
-LADDERS = (("pop", 2, {}), ("pop", 2, {}), ("pop", 3, {}), ("balloon-challenge", 2, {}))
+TIME = TimeControl(bank_ms=40_000)
+LADDERS = (*(("pop", 2, {}),) * 5, ("pop", 3, {}), ("balloon-challenge", 2, {}))
 KINDS = ("good", "good", "mover", "twice", "slow", "illegal", "vanishing")
 
 
@@ -295,8 +296,8 @@ class World:
         )
 
     def _set_up(self, game: str, players: int, config: dict[str, Any]) -> None:
-        spec = LadderSpec("ladder", game, players, engines.get(game).complete_config(players, config), TimeControl())
-        kinds = [self.rng.choice(KINDS) for _ in range(self.rng.randint(2, 4))]
+        spec = LadderSpec("ladder", game, players, engines.get(game).complete_config(players, config), TIME)
+        kinds = [self.rng.choice(KINDS) for _ in range(self.rng.randint(2, 3))]
         self.trace.add("ladder", game, players, "bots", *kinds)
         with self.database.write() as connection:
             open_ladders(connection, [spec])
@@ -423,6 +424,7 @@ class World:
             self._restart_redis,
             self._lose_database,
             self._lose_acks,
+            self._lose_acks,
             self._stall_store,
             self._cut_relay,
             self._stall_relay,
@@ -488,7 +490,7 @@ class World:
         self.database.down = False
 
     def _lose_acks(self) -> None:
-        self.database.acks_lost = 0.3
+        self.database.acks_lost = 0.4
 
     def _stall_store(self) -> None:
         worker = self.rng.choice(list(self.workers.values()))

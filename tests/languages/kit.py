@@ -22,7 +22,8 @@ from tests.integration.harness import Arena, until
 ROOT = Path(__file__).parents[2]
 BUILD_TIMEOUT_S = 600.0
 MATCH_TIMEOUT_S = 300.0
-STOP_TIMEOUT_S = 20.0
+STOP_TIMEOUT_S = 90.0
+"""A drained bot first finishes the set that it plays."""
 NICE = ("nice", "-n", "5")
 
 

@@ -33,7 +33,7 @@ from arena.ratings.entries import SetResult
 
 ELO: Final = 400 / math.log(10)
 """Rating points of one unit of log odds."""
-PRIOR_SD: Final = 300.0
+PRIOR_SD: Final = 250.0
 """Of the prior of each rating around the mean of all, in rating points: weak, an unbeaten bot is not at infinity."""
 START: Final = 1000.0
 """Mean of a table without anchors."""

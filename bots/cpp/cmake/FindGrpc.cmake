@@ -1,0 +1,16 @@
+# Finds gRPC for C++ by its own CMake files or by pkg-config: distributions ship the one, the other, or both with parts
+# missing. Sets BOTARENA_GRPC to what to link, and BOTARENA_GRPC_PLUGIN to protoc's plugin.
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(grpcpp QUIET IMPORTED_TARGET grpc++)
+endif()
+if(grpcpp_FOUND)
+  set(BOTARENA_GRPC PkgConfig::grpcpp)
+else()
+  find_package(gRPC CONFIG REQUIRED)
+  set(BOTARENA_GRPC gRPC::grpc++)
+endif()
+find_program(BOTARENA_GRPC_PLUGIN grpc_cpp_plugin)
+if(NOT BOTARENA_GRPC_PLUGIN)
+  message(FATAL_ERROR "grpc_cpp_plugin is missing; on Debian: apt-get install protobuf-compiler-grpc")
+endif()

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <grpcpp/channel.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace botarena {
+
+// Where the arena is: host:port or unix:path.
+class Target {
+ public:
+  // TLS everywhere but on this machine, unless `insecure`. Throws Error, saying what would be right.
+  static Target parse(const std::string& text, bool insecure);
+
+  const std::string& text() const { return text_; }
+  bool tls() const { return tls_; }
+  // Who can open a socket file has been let in by the file system.
+  bool needs_token() const { return !is_socket(); }
+  // How long nothing may answer before the process gives up; nothing: for ever. A socket file belongs to a server on
+  // this machine: where that is gone, its bots must not stay behind.
+  std::optional<std::chrono::duration<double>> patience(bool connected_before) const;
+  // A new connection.
+  std::shared_ptr<grpc::Channel> channel() const;
+
+ private:
+  Target(std::string text, bool tls) : text_(std::move(text)), tls_(tls) {}
+  bool is_socket() const;
+
+  std::string text_;
+  bool tls_;
+};
+
+}  // namespace botarena

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace botarena {
+
+inline constexpr const char* kVersion = BOTARENA_VERSION;
+
+}  // namespace botarena

@@ -11,7 +11,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, get_type_hints
 
@@ -21,6 +21,7 @@ from arena.match.spec import TimeControl
 
 CONFIG_FILE: Final = "arena.toml"
 SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_TRUTH: Final = {"true": True, "false": False}
 STANDARD_OPTIONS: Final[Mapping[str, Mapping[str, bool | int]]] = {"balloon-race": {"dice_timer_ms": 3000}}
 """Options of the standard ladders that differ from the game's own defaults."""
 
@@ -61,11 +62,30 @@ def _importable() -> Iterator[engines.Game]:
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
-    """Where bots (``listen``), workers (``relay_listen``: ``unix:path`` or ``host:port``) and Prometheus connect."""
+    """Where bots (``listen``), workers (``relay_listen``: ``unix:path`` or ``host:port``) and Prometheus connect.
+
+    ``tls_certificate`` (with its chain) and ``tls_key``, paths of PEM files, are for bots; off loopback they must be
+    there. ``relay_address`` is what workers are told to dial, by default where the relay listens.
+    ``trusted_network`` serves in plaintext off loopback: whoever reaches the ports is taken to be one of us, as in a
+    private network of containers.
+    """
 
     listen: str = "127.0.0.1:7700"
+    tls_certificate: str = ""
+    tls_key: str = ""
     relay_listen: str = ""
+    relay_address: str = ""
     metrics_listen: str = "127.0.0.1:7701"
+    trusted_network: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RelaySettings:
+    """Mutual TLS between workers and gateways on several hosts: PEM files of a private CA, and of this process."""
+
+    tls_ca: str = ""
+    tls_certificate: str = ""
+    tls_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +145,7 @@ class Settings:
     database_url: str = ""
     redis_url: str | None = None
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
+    relay: RelaySettings = field(default_factory=RelaySettings)
     web: WebSettings = field(default_factory=WebSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
@@ -136,8 +157,7 @@ class Settings:
             object.__setattr__(self, "database_url", f"sqlite:///{self.data_dir / 'arena.db'}")
         if not self.gateway.relay_listen:
             relay = f"unix:{self.data_dir / 'relay.sock'}"
-            given = {item.name: getattr(self.gateway, item.name) for item in fields(self.gateway)}
-            object.__setattr__(self, "gateway", GatewaySettings(**{**given, "relay_listen": relay}))
+            object.__setattr__(self, "gateway", replace(self.gateway, relay_listen=relay))
 
 
 def load(
@@ -241,12 +261,19 @@ def _convert(value: object, kind: type, where: str) -> Any:
         return Path(value).expanduser()
     if kind is str and isinstance(value, str):
         return value
+    if kind is bool and str(value).lower() in _TRUTH:
+        return _TRUTH[str(value).lower()]
     if kind is int and not isinstance(value, bool):
         if isinstance(value, str) and re.fullmatch(r"\d+", value):
             value = int(value)
         if isinstance(value, int) and value >= 0:
             return value
-    wanted = {int: "a whole number that is not negative", str: "a string", Path: "a path"}[kind]
+    wanted = {
+        int: "a whole number that is not negative",
+        str: "a string",
+        Path: "a path",
+        bool: "true or false",
+    }[kind]
     raise UserError(f"{where}: {wanted} is needed, not {value!r}")
 
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 import signal
+import socket
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from arena.gateway.relay import start_relay_server
 from arena.gateway.server import Admission, start_play_server
 from arena.gateway.services import add_services
 from arena.gateway.session import SessionLimits
+from arena.gateway.tls import play_credentials, relay_server_credentials
 from arena.gateway.tokens import StoredTokens
 from arena.keys import load_or_create
 from arena.settings import Settings
@@ -31,6 +33,7 @@ from arena.storage.records import RecordStore
 log = logging.getLogger(__name__)
 
 REVOKED_POLL_S = 2.0
+WILDCARDS = frozenset({"0.0.0.0", "[::]"})  # noqa: S104 - recognised, not listened at
 DRAIN_WITHIN_MS = 5_000
 
 
@@ -70,18 +73,30 @@ async def serve(
     registry = None if redis is None else SessionRegistry(redis)
     unary = partial(add_services, database=database, records=RecordStore(settings.data_dir), registry=registry)
     core.start()
-    relay = await start_relay_server(core, _fresh(settings.gateway.relay_listen))
+    trusted = settings.gateway.trusted_network
+    relay = await start_relay_server(
+        core,
+        _fresh(settings.gateway.relay_listen),
+        credentials=relay_server_credentials(settings.relay),
+        trusted_network=trusted,
+    )
     admission = Admission(
         hello_s=settings.limits.hello_ms / 1000, streams_per_address=settings.limits.connections_per_address
     )
     play = await start_play_server(
-        core, tokens, _fresh(settings.gateway.listen), admission=admission, services=(unary,)
+        core,
+        tokens,
+        _fresh(settings.gateway.listen),
+        admission=admission,
+        credentials=play_credentials(settings.gateway),
+        trusted_network=trusted,
+        services=(unary,),
     )
     collector = GatewayCollector(core)
     REGISTRY.register(collector)
     metrics.serve(settings.gateway.metrics_listen)
     watches = [asyncio.create_task(_cut_revoked(core, tokens)), asyncio.create_task(metrics.watch_loop())]
-    publisher = None if registry is None else RegistryPublisher(core, registry, relay.address)
+    publisher = None if registry is None else RegistryPublisher(core, registry, advertised(settings, relay.address))
     if publisher is not None:
         publisher.start()
     log.info("%s serves bots at %s and workers at %s", core.name, play.address, relay.address)
@@ -106,6 +121,14 @@ async def serve(
 def run(settings: Settings) -> None:
     """:func:`serve` on a fast event loop where there is one."""
     loops.run(serve(settings))
+
+
+def advertised(settings: Settings, bound: str) -> str:
+    """Where workers are told to dial: as it is set, or where the relay listens; "everywhere" is this host's name."""
+    host, _, port = bound.rpartition(":")
+    if settings.gateway.relay_address:
+        return settings.gateway.relay_address
+    return f"{socket.gethostname()}:{port}" if host in WILDCARDS else bound
 
 
 async def _cut_revoked(core: GatewayCore, tokens: StoredTokens) -> None:

@@ -188,7 +188,7 @@ Dial: TypeAlias = Callable[[str], Wire]
 def dial_grpc(address: str, credentials: grpc.ChannelCredentials | None = None) -> Wire:
     """A stream over a connection of its own."""
     options = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", MAX_FRAME_BYTES)]
-    if credentials is None:
+    if credentials is None or address.startswith("unix:"):
         channel = grpc.aio.insecure_channel(address, options=options)
     else:
         channel = grpc.aio.secure_channel(address, credentials, options=options)
@@ -351,13 +351,17 @@ class RelayServer:
 
 
 async def start_relay_server(
-    core: GatewayCore, address: str, *, credentials: grpc.ServerCredentials | None = None
+    core: GatewayCore,
+    address: str,
+    *,
+    credentials: grpc.ServerCredentials | None = None,
+    trusted_network: bool = False,
 ) -> RelayServer:
-    """Serve workers at ``address``: ``unix:path``, a loopback ``host:port``, or any with mutual TLS."""
+    """Serve workers at ``address``: ``unix:path``, a loopback ``host:port``, any with mutual TLS or among ourselves."""
     servicer = RelayServicer(core)
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_FRAME_BYTES), ("grpc.so_reuseport", 0)])
     relay: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(servicer.relay)
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay}),))
-    bound = listen(server, address, credentials)
+    bound = listen(server, address, credentials, trusted_network=trusted_network)
     await server.start()
     return RelayServer(server, servicer, bound)

@@ -67,12 +67,13 @@ async def start_play_server(
     *,
     admission: Admission = Admission(),
     credentials: grpc.ServerCredentials | None = None,
+    trusted_network: bool = False,
     services: Iterable[AddServices] = (),
 ) -> PlayServer:
     """Serve bots at ``address``, ``host:port`` (port 0: any) or ``unix:path``.
 
-    Without ``credentials`` (TLS) only loopback addresses and unix sockets are served. ``services`` add themselves to
-    the same server. Raises UserError if the address cannot be had.
+    Without ``credentials`` (TLS) only loopback addresses and unix sockets are served, unless in a ``trusted_network``.
+    ``services`` add themselves to the same server. Raises UserError if the address cannot be had.
     """
     servicer = PlayServicer(core, authenticator, admission)
     server = grpc.aio.server(
@@ -92,18 +93,27 @@ async def start_play_server(
         await health.set(name, health_pb2.HealthCheckResponse.SERVING)
     for add in services:
         add(server)
-    bound = listen(server, address, credentials)
+    bound = listen(server, address, credentials, trusted_network=trusted_network)
     await server.start()
     return PlayServer(server, servicer, bound)
 
 
-def listen(server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None = None) -> str:
-    """Bind ``server`` and return the address to dial. Raises UserError."""
-    local = address.startswith("unix:") or _is_loopback(address)
-    if credentials is None and not local:
-        raise UserError(f"{address} is not a loopback address: serving there needs TLS.")
+def listen(
+    server: grpc.aio.Server,
+    address: str,
+    credentials: grpc.ServerCredentials | None = None,
+    *,
+    trusted_network: bool = False,
+) -> str:
+    """Bind ``server`` and return the address to dial. A unix socket is plaintext always. Raises UserError."""
+    socket_file = address.startswith("unix:")
+    if credentials is None and not (socket_file or trusted_network or _is_loopback(address)):
+        raise UserError(
+            f"{address} is not a loopback address: serving there needs TLS, or gateway.trusted_network if nobody but us "
+            "can reach it; see deploy/README.md"
+        )
     try:
-        if credentials is None:
+        if credentials is None or socket_file:
             port = server.add_insecure_port(address)
         else:
             port = server.add_secure_port(address, credentials)

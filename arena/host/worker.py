@@ -10,10 +10,13 @@ import asyncio
 import logging
 import os
 import threading
+from functools import partial
 
 from arena import metrics
 from arena.errors import ArenaError, Unavailable
 from arena.gateway.registry import SessionRegistry, connect_redis
+from arena.gateway.relay import dial_grpc
+from arena.gateway.tls import relay_channel_credentials
 from arena.host.house import HouseBots
 from arena.host.journal import write_spooled
 from arena.host.player import SetPlayer
@@ -83,6 +86,7 @@ class Worker:
 
     async def _main(self) -> None:
         redis = connect_redis(self._settings.redis_url or "")
+        dial = partial(dial_grpc, credentials=relay_channel_credentials(self._settings.relay))
 
         async def pulse() -> None:
             try:
@@ -92,7 +96,7 @@ class Worker:
 
         async with (
             HouseBots(self._settings.data_dir / "logs") as house,
-            Gateways(SessionRegistry(redis), self._name, lambda: self._player.lease.epoch) as gateways,
+            Gateways(SessionRegistry(redis), self._name, lambda: self._player.lease.epoch, dial=dial) as gateways,
         ):
             await self._player.register()
             self._loop.call_soon(self._ready.set)

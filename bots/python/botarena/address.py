@@ -6,6 +6,7 @@ import ipaddress
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import grpc
 
@@ -17,15 +18,21 @@ SOCKET_PATIENCE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address, and whether TLS is spoken there."""
+    """An address, and whether TLS is spoken there. ``ca``: whom to trust, in PEM, instead of the system's list."""
 
     text: str
     tls: bool
+    ca: bytes | None = None
 
     @classmethod
-    def parse(cls, text: str, *, insecure: bool = False) -> Target:
-        """TLS everywhere but on this machine, unless ``insecure``. Raises Misconfigured, saying what would be right."""
+    def parse(cls, text: str, *, insecure: bool = False, ca: str = "") -> Target:
+        """TLS everywhere but on this machine, unless ``insecure``; with a ``ca`` (the path of a PEM file), there too.
+
+        Raises Misconfigured, saying what would be right.
+        """
         text = text.strip()
+        if insecure and ca:
+            raise Misconfigured("--insecure means no TLS and --ca means TLS: choose one")
         if text.startswith("unix:"):
             if not text.removeprefix("unix:"):
                 raise Misconfigured("unix: needs the path of a socket, e.g. unix:/run/arena.sock")
@@ -33,6 +40,8 @@ class Target:
         host, _, port = text.rpartition(":")
         if not host or "/" in text or not port.isdecimal() or not 0 < int(port) < 65536:
             raise Misconfigured(f"{text!r} is no address: write host:port, e.g. localhost:7700, or unix:/path")
+        if ca:
+            return cls(text, tls=True, ca=_read_ca(ca))
         return cls(text, tls=not (insecure or _is_loopback(host)))
 
     @property
@@ -50,8 +59,18 @@ class Target:
     def channel(self, options: Sequence[tuple[str, int]]) -> grpc.aio.Channel:
         """A new channel; to be made on the loop that uses it."""
         if self.tls:
-            return grpc.aio.secure_channel(self.text, grpc.ssl_channel_credentials(), options=options)
+            return grpc.aio.secure_channel(self.text, grpc.ssl_channel_credentials(self.ca), options=options)
         return grpc.aio.insecure_channel(self.text, options=options)
+
+
+def _read_ca(path: str) -> bytes:
+    try:
+        data = Path(path).expanduser().read_bytes()
+    except OSError as error:
+        raise Misconfigured(f"ca: cannot read {path}: {error.strerror}") from None
+    if b"-----BEGIN CERTIFICATE-----" not in data:
+        raise Misconfigured(f"ca: {path} holds no certificate in PEM")
+    return data
 
 
 def _is_loopback(host: str) -> bool:

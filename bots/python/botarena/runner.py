@@ -26,6 +26,7 @@ def play(
     credit: int = 1,
     strict: bool = False,
     insecure: bool = False,
+    ca: str = "",
     patience_s: float | None = None,
     name: str | None = None,
 ) -> None:
@@ -34,13 +35,13 @@ def play(
     address: ``host:port`` or ``unix:path``. token: the bot's; not needed for a socket file.
     instance: tells several processes of one bot apart. credit: how many games it plays at once.
     strict: what ``act`` raises ends the process, instead of only that game.
-    insecure: no TLS to another machine. patience_s: give up when no arena answers for so long.
+    insecure: no TLS to another machine. ca: TLS with this private CA (path of a PEM file). patience_s: give up when no arena answers for so long.
     name: instead of the one in the decorator.
 
     Raises a BotArenaError if the process cannot go on, whatever ``act`` raised if ``strict``, and KeyboardInterrupt at
     the second signal.
     """
-    target = Target.parse(address, insecure=insecure)
+    target = Target.parse(address, insecure=insecure, ca=ca)
     if target.needs_token and not token:
         raise Misconfigured("no token: set ARENA_TOKEN or --token; `arena register` or `arena token create` makes one")
     if credit < 1:
@@ -63,10 +64,10 @@ async def _connect(prepared: Program, settings: Settings) -> None:
 def run(bot: Act | type[Bot], argv: Sequence[str] | None = None) -> None:
     """Plays until told to stop; the whole ``main`` of a bot's program.
 
-    Takes its settings from flags (``--help`` lists them) and the environment: ARENA_ADDRESS, ARENA_TOKEN. Returns after
-    a drain (SIGTERM or Ctrl-C); else ends the process with one line on standard error and an exit code: 1 ``act``
-    raised and ``--strict``, 2 wrong settings, 3 token refused, 4 version skew, 5 replaced by a newer process, 6 no
-    arena there, 130 Ctrl-C twice.
+    Takes its settings from flags (``--help`` lists them) and the environment: ARENA_ADDRESS, ARENA_TOKEN, ARENA_CA.
+    Returns after a drain (SIGTERM or Ctrl-C); else ends the process with one line on standard error and an exit code:
+    1 ``act`` raised and ``--strict``, 2 wrong settings, 3 token refused, 4 version skew, 5 replaced by a newer process,
+    6 no arena there, 130 Ctrl-C twice.
     """
     args = _parser().parse_args(argv)
     logging.basicConfig(format="%(asctime)s %(levelname).1s %(message)s", datefmt="%H:%M:%S")
@@ -82,6 +83,7 @@ def run(bot: Act | type[Bot], argv: Sequence[str] | None = None) -> None:
             credit=args.credit,
             strict=args.strict,
             insecure=args.insecure,
+            ca=args.ca,
             patience_s=args.patience,
             name=args.name,
         )
@@ -107,6 +109,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--credit", type=int, default=1, metavar="N", help="how many games at once (default: 1)")
     add("--strict", action="store_true", help="an exception in the bot ends the process, not only the game")
     add("--insecure", action="store_true", help="no TLS to an arena on another machine")
+    add(
+        "--ca", default=env("ARENA_CA", ""), metavar="FILE", help="TLS with this private CA, in PEM (default: ARENA_CA)"
+    )
     add("--patience", type=float, metavar="SECONDS", help="give up when no arena answers for so long")
     add("--log-level", default=env("ARENA_LOG_LEVEL", "info"), choices=["debug", "info", "warning", "error"])
     add("--version", action="version", version=f"botarena {__version__}")

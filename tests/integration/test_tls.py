@@ -1,0 +1,45 @@
+"""An arena whose bots and workers speak TLS."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.gateway.certificates import Authority
+from tests.integration.harness import DEMO_BOT, Arena, free_port, until
+
+
+def test_matches_are_played_over_tls_and_a_bot_that_does_not_know_the_ca_stays_out(tmp_path: Path) -> None:
+    """Bots with the private CA play rated matches, workers reach the gateway by mutual TLS; without the CA a bot ends
+    with the exit code of no arena there."""
+    authority = Authority(tmp_path / "ca")
+    public, public_key = authority.issue("public")
+    inner, inner_key = authority.issue("inner")
+    arena = Arena(
+        tmp_path,
+        environment={
+            "ARENA_GATEWAY_TLS_CERTIFICATE": str(public),
+            "ARENA_GATEWAY_TLS_KEY": str(public_key),
+            "ARENA_GATEWAY_RELAY_LISTEN": f"127.0.0.1:{free_port()}",
+            "ARENA_RELAY_TLS_CA": str(authority.ca),
+            "ARENA_RELAY_TLS_CERTIFICATE": str(inner),
+            "ARENA_RELAY_TLS_KEY": str(inner_key),
+        },
+    )
+    arena.start()
+    try:
+        token = arena.register("ada", "demo")
+        outside = subprocess.run(
+            [sys.executable, str(DEMO_BOT), "--patience", "2", "--address", arena.gateway, "--token", token],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert outside.returncode == 6, outside.stderr
+        arena.start_bot(DEMO_BOT, token, "--ca", str(authority.ca), "--credit", "4")
+        until(lambda: "NORMAL" in arena.reasons().get("demo", ()), 90, "the bot plays")
+        assert arena.problems() == ()
+    finally:
+        arena.stop()

@@ -8,6 +8,7 @@ import typer
 
 from arena.cli import (
     account,
+    analysis,
     audit,
     bench,
     bench_ladder,
@@ -58,6 +59,7 @@ for module in (
     simulate_tournament,
     tournament,
     conformance,
+    analysis,
 ):
     module.add_to(app)
 

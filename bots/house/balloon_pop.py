@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from heapq import nlargest
 from itertools import combinations
 from random import Random
 from typing import Final
@@ -11,9 +12,11 @@ from typing import Final
 from engines.balloon_pop import board
 from engines.balloon_pop.actions import EVENTS, FIRST_CARD, FIRST_GROUP, Place
 from engines.balloon_pop.board import Board
-from engines.balloon_pop.data import BONUS_PER_FURTHER_SET, CARD, CARD_RULES, GROUP, PLACE, ROUNDS, CardRule
+from engines.balloon_pop.data import BONUS_PER_FURTHER_SET, CARD, CARD_RULES, GROUP, PLACE, POP, ROUNDS, CardRule
+from engines.balloon_pop.rules import State
 from engines.balloon_pop.view import View
 from engines.game import Game
+from engines.playout import choose, pick
 
 PAIR: Final = 0.45
 TRIPLE: Final = 1.3
@@ -27,6 +30,12 @@ CUBE: Final = -0.06
 
 END: Final = 0.15
 """How much the points for empty columns and rows count in round 1; at the end they count in full."""
+
+SEARCHED: Final = 6
+"""Placements that a search tries."""
+
+QUICK_CHOICES: Final = 4
+"""Placements that a player of a playout looks at."""
 
 FLEXIBLE: Final = 0.3
 """What it costs to give away a card that allows any orientation, and again if it may drop a cube."""
@@ -71,6 +80,58 @@ def heuristic(game: Game, view: View, legal: Sequence[int], rng: Random) -> int:
         return max(legal, key=lambda action: _value(_laid(own, group, action), view.round, 0, further))
     values = _pop_values(own, view.round, further if view.popped else 0, further)
     return max(legal, key=values.__getitem__)
+
+
+def short_list(game: Game, view: View, legal: Sequence[int], rng: Random) -> Sequence[int]:
+    """For searches: what the heuristic would do first; of placements only those that leave the best board."""
+    first = heuristic(game, view, legal, rng)
+    if view.phase == PLACE:
+        seat, further = _seat(view), BONUS_PER_FURTHER_SET if view.bonus else 0
+        own, group = view.boards[seat], view.groups[view.taken[seat] - 1]
+        legal = nlargest(SEARCHED, legal, key=lambda action: _value(_laid(own, group, action), view.round, 0, further))
+    return [first, *(action for action in legal if action != first)]
+
+
+def playout(world: State, seat: int, rng: Random) -> float:
+    """For searches: the rest of this round and all of the next: points and what the own board is then worth.
+
+    What the others do to their boards does not matter, so that they do anything.
+    """
+    last, chance = world.round + 1, Random(rng.random())
+    while not world.is_terminal and world.round <= last:
+        if outcomes := world.chance():
+            world = world.apply_chance(pick(outcomes, chance))
+        else:
+            joint = {
+                actor: _quick(world, actor, rng) if actor == seat else choose(world.legal(actor), rng)
+                for actor in world.actors()
+            }
+            world = world.apply(joint)
+    return world.points[seat] + (0.0 if world.is_terminal else _worth(world.boards[seat], world.round))
+
+
+def _quick(world: State, seat: int, rng: Random) -> int:
+    """The best of a few placements by the board they leave; the best pop; the better group on a quick look; any card."""
+    legal, own = world.legal(seat), world.boards[seat]
+    further = BONUS_PER_FURTHER_SET if world.bonus else 0
+    if world.phase == PLACE:
+        group = world.groups[world.taken[seat] - 1]
+        tried = rng.sample(legal, min(QUICK_CHOICES, len(legal)))
+        return max(tried, key=lambda action: _value(_laid(own, group, action), world.round, 0, further))
+    if world.phase == GROUP:
+        card = world.cards[seat]
+
+        def hope(action: int) -> float:
+            group = world.groups[action - FIRST_GROUP]
+            places = board.placements(card, len(group), board.heights(own)) if group else ()
+            tried = rng.sample(places, min(QUICK_CHOICES, len(places)))
+            return max((_value(_laid(own, group, place), world.round, 0, further) for place in tried), default=0.0)
+
+        return max(legal, key=hope)
+    if world.phase == POP:
+        values = _pop_values(own, world.round, further if world.popped else 0, further)
+        return max(legal, key=values.__getitem__)
+    return choose(legal, rng)
 
 
 BOTS: Final = {"greedy": greedy, "heuristic": heuristic}

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 BACKOFF_S = 0.5
 BACKOFF_MAX_S = 10.0
-STABLE_S = 30.0
+STABLE_S = 10.0
 """A process that ran so long is started again without delay."""
 
 

@@ -76,6 +76,11 @@ class SimBot:
             pause, self._away_s = self._away_s, 0.0
             await asyncio.sleep(pause or self._rng.uniform(0.02, min(0.5 * 2 ** (failures - 1), 4.0)))
 
+    def move(self) -> None:
+        """Leaves its stream and opens another."""
+        if self._wire is not None:
+            self._leave(self._wire, 0.1)
+
     async def _send(self, wire: ClientWire, *events: pb.BotEvent) -> None:
         await wire.write(pb.PlayRequest(events=events).SerializeToString())
 
@@ -131,9 +136,7 @@ class SimBot:
         if game is None or asked.view.seat != game.seat or len(asked.legal) < 2:
             self._complain(f"{self.name} is asked what is not its business: {asked.game_id}")
             return
-        good = pb.Act(
-            game_id=asked.game_id, decision_id=asked.decision_id, action_id=self._rng.choice(asked.legal).id
-        )
+        good = pb.Act(game_id=asked.game_id, decision_id=asked.decision_id, action_id=self._rng.choice(asked.legal).id)
         think_s = self._rng.uniform(0.1, 0.9)
         errs = self._rng.random() < 0.04
         match self.kind:

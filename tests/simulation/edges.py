@@ -100,6 +100,7 @@ class Disk:
     """Record files and spools, which outlive processes."""
 
     def __init__(self) -> None:
+        self.full = False
         self.records: dict[str, bytes] = {}
         self.spools: dict[str, SimSpool] = {}
 
@@ -143,7 +144,7 @@ class SimStore:
         self.spooled.drop(match_id)
 
     def has_room(self) -> bool:
-        return True
+        return not self._disk.full
 
     async def _travel(self) -> None:
         loop = asyncio.get_running_loop()
@@ -215,6 +216,8 @@ class Queue:
 
     def __init__(self, rng: Random) -> None:
         self.down = False
+        self.deaf = False
+        """Whether doorbells are taken, and never delivered."""
         self.twice = 0.0
         self._rng = rng
         self._waiting: deque[str] = deque()
@@ -226,6 +229,8 @@ class Queue:
     def ring(self, set_id: str) -> None:
         if self.down:
             raise Unavailable("cannot reach the queue")
+        if self.deaf:
+            return
         for _ in range(1 + (self._rng.random() < self.twice)):
             asyncio.get_running_loop().call_later(self._rng.uniform(0.001, 0.1), self._arrive, set_id)
 
@@ -245,5 +250,3 @@ class Queue:
         taker: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._takers.append(taker)
         return await taker
-
-

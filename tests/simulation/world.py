@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
@@ -78,15 +78,22 @@ def _database() -> MemoryDatabase:
     return MemoryDatabase()
 
 
-def simulate(seed: int, *, keep_trace: bool = False) -> History:
-    """One history, from nothing to rest."""
+Trouble = Callable[["World"], Coroutine[Any, Any, None]]
+
+
+def simulate(seed: int, *, keep_trace: bool = False, trouble: Trouble | None = None) -> History:
+    """One history, from nothing to rest. ``trouble`` stands in for what the seed would let go wrong."""
     loop = VirtualLoop()
     logging.disable(LOG_LEVEL)
     try:
         asyncio.set_event_loop(loop)
         with determinism(loop, seed), mock.patch.object(clock, "TICK_US", 1_000_000):
             world = World(loop, seed, keep_trace=keep_trace)
-            loop.set_exception_handler(lambda _, about: world.lost.append(str(about.get("exception", about["message"]))))
+            if trouble is not None:
+                world.trouble = lambda: trouble(world)
+            loop.set_exception_handler(
+                lambda _, about: world.lost.append(str(about.get("exception", about["message"])))
+            )
             history = loop.run_until_complete(world.run())
             _end_all(loop)
             return history
@@ -244,6 +251,7 @@ class World:
         self.scheduler: Process | None = None
         self.bots: list[SimBot] = []
         self.closing = False
+        self.trouble: Callable[[], Coroutine[Any, Any, None]] = self._trouble
         self._identities: dict[str, Identity] = {}
         self._names = itertools.count()
         self._told: set[tuple[str, str]] = set()
@@ -277,7 +285,7 @@ class World:
         for number in range(self.rng.choice((1, 2))):
             self.start_worker(f"worker-{number}")
         self.start_scheduler()
-        await self._trouble()
+        await self.trouble()
         self._heal()
         await self._rest()
         self._check()
@@ -526,8 +534,9 @@ class World:
 
     async def _rest(self) -> None:
         """Waits until nothing is queued or played anywhere."""
+        healed = self.loop.time()
         while why := self._unrest():
-            if self.loop.time() > TROUBLE_S + HEALED_S:
+            if self.loop.time() > healed + HEALED_S:
                 self.complain(f"not at rest {HEALED_S:g} s after all was healed: {'; '.join(why)}")
                 return
             await asyncio.sleep(3.0)

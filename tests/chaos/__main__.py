@@ -1,0 +1,30 @@
+"""Kills processes of an arena: ``python -m tests.chaos --kills 500``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.chaos.kills import run
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0, help="of which processes, and when")
+    given = parser.parse_args()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="arena-chaos-") as folder:
+        outcome = run(Path(folder), given.kills, given.seed)
+    print(outcome)
+    faults = {bot: sorted(reasons - {"NORMAL"}) for bot, reasons in outcome.reasons.items() if reasons != {"NORMAL"}}
+    print(f"faults of bots: {faults or 'none'}; {time.monotonic() - began:.0f} s")
+    assert outcome.audit is not None
+    return 1 if outcome.audit.problems or faults or not outcome.bots_alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""What RELIABILITY's lines say of workers, each as a history in which exactly that goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from arena.storage.tables import attempt, game_set
+from tests.simulation.world import History, Trouble, World, simulate
+
+QUIET = 3
+"""A seed with bots that do nothing wrong, one worker, and sets from the first second on."""
+
+
+def play(trouble: Trouble, seed: int = QUIET) -> History:
+    """The history, which must end at rest with everything in order."""
+    history = simulate(seed, trouble=trouble)
+    assert history.problems == ()
+    assert history.matches
+    return history
+
+
+def rows(world: World, statement: Any) -> list[Any]:
+    return list(world.database.raw.execute(str(statement.compile(compile_kwargs={"literal_binds": True}))))
+
+
+def attempts(world: World, outcome: str | None) -> int:
+    """How many attempts ended so, or run (None)."""
+    return sum(1 for (ended,) in rows(world, select(attempt.c.outcome)) if ended == outcome)
+
+
+async def until(condition: Any, within_s: float) -> None:
+    async with asyncio.timeout(within_s):
+        while not condition():
+            await asyncio.sleep(0.05)
+
+
+def spooled(world: World) -> int:
+    return sum(len(spool.results) for spool in world.disk.spools.values())
+
+
+def test_r70_a_result_waits_on_the_disk_for_the_database() -> None:
+    """A match that ends while the database is away counts once it is back, before the lease has run out."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 5)
+        world.database.down = True
+        await until(lambda: spooled(world), 20)
+        await asyncio.sleep(2)
+        world.database.down = False
+        await until(lambda: not spooled(world), 5)
+        assert attempts(world, "FINISHED")
+        assert not attempts(world, "VOID")
+
+    play(trouble)
+
+
+def test_r70_past_the_lease_the_match_is_void() -> None:
+    """A database that stays away for longer than the lease costs the match, which is played again."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 5)
+        world.database.down = True
+        await asyncio.sleep(35)
+        assert not attempts(world, "VOID")
+        world.database.down = False
+        await until(lambda: attempts(world, "VOID"), 20)
+
+    play(trouble)
+
+
+def test_r70_a_worker_that_dies_meanwhile_leaves_its_result() -> None:
+    """A spooled result outlives its process: the next one of that name writes it while the claim stands."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 5)
+        world.database.down = True
+        await until(lambda: spooled(world), 20)
+        world.workers["worker-0"].process.kill()
+        world.database.down = False
+        assert not attempts(world, "FINISHED")
+        world.start_worker("worker-0")
+        await until(lambda: attempts(world, "FINISHED"), 0.2)
+        assert not spooled(world)
+
+    play(trouble)
+
+
+def test_r72_a_zombie_writes_nothing() -> None:
+    """A worker whose writes arrive after its lease has lapsed is fenced; its sets are played once more, by its next life."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 5)
+        world.workers["worker-0"].store.stalled_until = world.loop.time() + 25
+        await until(lambda: attempts(world, "VOID"), 24)
+        assert not attempts(world, "FINISHED")
+        await asyncio.sleep(10)
+
+    play(trouble)
+
+
+def test_r82_a_full_disk_admits_nothing_new() -> None:
+    """Without room sets stay in the queue and are not claimed; with room they are played."""
+
+    async def trouble(world: World) -> None:
+        world.disk.full = True
+        await asyncio.sleep(20)
+        states = {state for (state,) in rows(world, select(game_set.c.state))}
+        assert states == {"QUEUED"}
+        world.disk.full = False
+        await until(lambda: attempts(world, "FINISHED"), 60)
+
+    play(trouble)
+
+
+def test_r82_what_runs_may_finish_on_a_full_disk() -> None:
+    """The reserve is for the results of what was begun before."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 5)
+        world.disk.full = True
+        await until(lambda: attempts(world, "FINISHED"), 30)
+        world.disk.full = False
+
+    play(trouble)
+
+
+def test_r88_a_silent_consumer_is_noticed_within_a_minute() -> None:
+    """Doorbells that the queue takes and never delivers: workers find the sets in SQL."""
+
+    async def trouble(world: World) -> None:
+        world.queue.deaf = True
+        await until(lambda: rows(world, select(game_set.c.id)), 5)
+        await until(lambda: attempts(world, None), 60)
+        await until(lambda: attempts(world, "FINISHED"), 60)
+
+    play(trouble)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_r78_a_claim_whose_answer_got_lost_is_given_back(seed: int) -> None:
+    """Commits whose answers never arrive leave nothing that nobody plays."""
+
+    async def trouble(world: World) -> None:
+        world.database.acks_lost = 0.5
+        await asyncio.sleep(20)
+
+    assert simulate(seed, trouble=trouble).problems == ()
+
+
+def test_r69_the_clock_stands_still_while_there_is_no_gateway() -> None:
+    """Both gateways die for eight seconds, more than any decision may take: nobody is charged, games go on."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 5)
+        await asyncio.sleep(1)
+        for address, gateway in list(world.gateways.items()):
+            gateway.process.kill()
+            world.loop.call_later(8, world.start_gateway, address)
+        await asyncio.sleep(20)
+        assert attempts(world, "FINISHED")
+        assert not attempts(world, "VOID")
+
+    play(trouble)
+
+
+def test_r67_a_bot_that_moves_while_redis_is_away_is_not_charged() -> None:
+    """Nobody can say where it went: its clock stands still till the registry answers again."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 5)
+        world.registry.down = world.queue.down = True
+        for bot in world.bots:
+            bot.move()
+        await asyncio.sleep(8)
+        world.registry.down = world.queue.down = False
+        await asyncio.sleep(20)
+
+    play(trouble)

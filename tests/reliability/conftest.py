@@ -1,0 +1,3 @@
+from tests.storage.support import migrated
+
+__all__ = ["migrated"]

@@ -7,7 +7,7 @@ export UV := $(or $(shell command -v uv),$(CURDIR)/.tools/bin/uv)
 RUN := $(UV) run --all-packages --frozen
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help run test check proto bench clean
+.PHONY: help run test check proto sim chaos bench clean
 
 help: ## Says what there is.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -38,6 +38,12 @@ check: .venv/.done ## Formatting, lint, types, protocol, generated code.
 proto: .venv/.done ## Regenerates the Python stubs from proto/.
 	.venv/bin/buf format -w proto
 	proto/generate.sh
+
+sim: .venv/.done ## Histories on virtual time: SEED=17 shows one, SEEDS=100000 looks for a bad one.
+	.venv/bin/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000))
+
+chaos: .venv/.done ## Kills processes of a running arena, and audits it: KILLS=500.
+	.venv/bin/python -m tests.chaos --kills $(or $(KILLS),50)
 
 bench: .venv/.done ## Runs the benchmarks.
 	.venv/bin/arena bench engine

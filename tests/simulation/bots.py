@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
@@ -86,13 +87,11 @@ class SimBot:
 
     def _say(self, wire: ClientWire, *events: pb.BotEvent) -> None:
         if self._wire is wire:
-            asyncio.ensure_future(self._try(wire, events))
+            asyncio.ensure_future(self._try(wire, events))  # noqa: RUF006 - its process holds it
 
     async def _try(self, wire: ClientWire, events: tuple[pb.BotEvent, ...]) -> None:
-        try:
+        with contextlib.suppress(grpc.aio.AioRpcError):
             await self._send(wire, *events)
-        except grpc.aio.AioRpcError:
-            pass
 
     def _on_event(self, wire: ClientWire, event: pb.ArenaEvent) -> None:
         match event.WhichOneof("event"):

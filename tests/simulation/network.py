@@ -12,7 +12,6 @@ import grpc
 
 from tests.simulation.loop import PROCESS, Process
 
-
 TICK_S = 1e-6
 
 

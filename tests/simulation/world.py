@@ -174,7 +174,7 @@ class House:
         if name not in self._ports:
             program = self._world.program(name, "house", 64, self._dial)
             self._process.spawn(program.run())
-            while (session := self._core.newest(self._number(name), "0")) is None:
+            while (session := self._core.newest(self._number(name), "0")) is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             self._ports[name] = Port(session.id, lambda event: self._core.handle_worker_event("host", event))
         return self._ports[name]

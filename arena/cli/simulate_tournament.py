@@ -35,8 +35,11 @@ def tournament(
     with Progress(console=progress_console, transient=True) as progress:
         task = progress.add_task("events", total=events * len(chosen))
         measured = [
-            measure(one, bots=bots, events=events, seed=seed, seeded=seeded, on_event=lambda: progress.advance(task))
+            row
             for one in chosen
+            for row in measure(
+                one, bots=bots, events=events, seed=seed, seeded=seeded, on_event=lambda: progress.advance(task)
+            )
         ]
     if as_json:
         print_json([asdict(one) for one in measured])

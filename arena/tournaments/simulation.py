@@ -32,7 +32,8 @@ EXTRA_SETS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A way of playing an event. ``final``: the first so many play on until 95 % certain of the winner."""
+    """A way of playing an event. ``final``: it is measured a second time with the first so many playing on until they are
+    95 % certain of the winner."""
 
     name: str
     form: Format
@@ -52,14 +53,12 @@ def candidates(bots: int, seats: int = 4) -> tuple[Candidate, ...]:
         Candidate("single elimination, 3 sets", Elimination(), sets=3),
         Candidate("double elimination", Elimination(losses=2)),
         Candidate("double elimination, 3 sets", Elimination(losses=2), sets=3),
-        Candidate(f"Swiss, {swiss.length} rounds", swiss, tie_breaks=buchholz),
+        Candidate(f"Swiss, {swiss.length} rounds", swiss, tie_breaks=buchholz, final=4),
         Candidate(f"Swiss, {swiss.length} rounds, 3 sets", swiss, sets=3, tie_breaks=buchholz),
-        Candidate(f"Swiss, {swiss.length} rounds, final of 4", swiss, tie_breaks=buchholz, final=4),
         Candidate(f"tables of {seats}, {rounds} rounds", Tables(rounds, seats), seats=seats),
         Candidate(f"tables of {seats}, {3 * rounds} rounds", Tables(3 * rounds, seats), seats=seats),
-        Candidate("round robin", RoundRobin(), tie_breaks=("sonneborn-berger",)),
+        Candidate("round robin", RoundRobin(), tie_breaks=("sonneborn-berger",), final=4),
         Candidate("double round robin", RoundRobin(2), tie_breaks=("sonneborn-berger",)),
-        Candidate("round robin, final of 4", RoundRobin(), tie_breaks=("sonneborn-berger",), final=4),
     )
 
 
@@ -97,17 +96,22 @@ def measure(
     seed: int,
     seeded: bool,
     on_event: Callable[[], None] = lambda: None,
-) -> Measured:
-    """Plays ``events`` events with bots of normally distributed strength."""
+) -> tuple[Measured, ...]:
+    """Plays ``events`` events with bots of normally distributed strength; a second row if the candidate has a final."""
     rng = np.random.default_rng(seed)
-    outcomes = []
+    outcomes: list[tuple[_Outcome, ...]] = []
     for _ in range(events):
         truth = -np.sort(-rng.normal(0.0, TRUE_SD, bots))
         outcomes.append(_play(candidate, truth, rng, seeded=seeded))
         on_event()
+    names = (candidate.name, f"{candidate.name}, final of {candidate.final}")
+    return tuple(_measured(name, same) for name, same in zip(names, zip(*outcomes, strict=True), strict=False))
+
+
+def _measured(name: str, outcomes: Sequence[_Outcome]) -> Measured:
     return Measured(
-        candidate.name,
-        events,
+        name,
+        len(outcomes),
         best_won=float(np.mean([one.ranks[0] == 0 for one in outcomes])),
         best_in_three=float(np.mean([0 in one.ranks[:3] for one in outcomes])),
         winners_rank=float(np.mean([one.ranks[0] + 1 for one in outcomes])),
@@ -116,19 +120,20 @@ def measure(
     )
 
 
-def _play(candidate: Candidate, truth: Floats, rng: Generator, *, seeded: bool) -> _Outcome:
-    """One event; names are true ranks from 0."""
+def _play(candidate: Candidate, truth: Floats, rng: Generator, *, seeded: bool) -> tuple[_Outcome, ...]:
+    """One event, without and with its final; names are true ranks from 0."""
     shown = truth + rng.normal(0.0, SEED_ERROR, len(truth)) if seeded else rng.random(len(truth))
     names = [str(k) for k in np.argsort(-shown)]
     start = Event(tuple(Entrant(name, k) for k, name in enumerate(names, 1)), seats=candidate.seats)
     table = _Table(truth, rng)
     event = rehearse(candidate.form, start, lambda pairing: table.result(pairing, candidate.sets))
     ranked = [row.name for row in standings(candidate.form, event, candidate.tie_breaks)]
-    rounds = event.last_round
-    if candidate.final:
-        finalists, cycles = _final(ranked[: candidate.final], table)
-        ranked, rounds = [*finalists, *ranked[candidate.final :]], rounds + cycles
-    return _Outcome(tuple(int(name) for name in ranked[:3]), table.games, rounds)
+    plain = _Outcome(tuple(int(name) for name in ranked[:3]), table.games, event.last_round)
+    if not candidate.final:
+        return (plain,)
+    finalists, cycles = _final(ranked[: candidate.final], table)
+    ranked = [*finalists, *ranked[candidate.final :]]
+    return plain, _Outcome(tuple(int(name) for name in ranked[:3]), table.games, event.last_round + cycles)
 
 
 def _final(

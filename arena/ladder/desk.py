@@ -93,6 +93,13 @@ class Desk:
         book.count(versions, self._now, self._now)
         return self._seat(book, versions)
 
+    def named(self, book: Book, versions: Sequence[int]) -> Table | None:
+        """A set of these versions, by position; None unless all are on the ladder and have a free seat."""
+        known = {candidate.version: candidate for candidate in self._candidates(book)}
+        if any(version not in known or known[version].seats <= 0 for version in versions):
+            return None
+        return self._seat(book, versions)
+
     def _candidates(self, book: Book) -> list[Candidate]:
         if book.ladder_id not in self._known:
             external = {

@@ -10,7 +10,7 @@ JSON Lines, gzipped; each line is an object with a ``line``:
     rating    what the entries add up to
     end       SHA-256 of all lines before it, and the arena's signature over that
 
-Only sets that are final are in it, so that no deal is told before its time.
+Only sets that are final are in it, and none of a hidden event, so that nothing is told before its time.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _versions(connection: Connection, ladder_id: int) -> Iterator[dict[str, Any]
 def _sets(connection: Connection, ladder_id: int, records: RecordStore) -> Iterator[dict[str, Any]]:
     rows = connection.execute(
         select(game_set)
-        .where(game_set.c.ladder_id == ladder_id, game_set.c.state.in_(FINAL))
+        .where(game_set.c.ladder_id == ladder_id, game_set.c.listed, game_set.c.state.in_(FINAL))
         .order_by(game_set.c.finished_at, game_set.c.id)
     ).all()
     for row in rows:

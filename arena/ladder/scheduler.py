@@ -24,7 +24,7 @@ from arena.ladder.entry import enter
 from arena.ladder.official import make_due
 from arena.ladder.patience import Patience
 from arena.settings import SchedulerSettings
-from arena.storage import outbox
+from arena.storage import challenges, outbox
 from arena.storage.db import Database
 from arena.storage.leadership import Leadership, keep_lead, resign, take_lead
 from arena.storage.plans import bots_not_ready
@@ -34,7 +34,7 @@ from arena.storage.tables import bot, ladder, now_ms, set_seat
 from arena.storage.tournaments import busy_bots
 
 ROLE: Final = "scheduler"
-PAGE: Final = 10_000
+PAGE: Final = 5_000
 """Ledger entries read before the lead is renewed."""
 
 log = logging.getLogger(__name__)
@@ -168,9 +168,21 @@ class Scheduler:
             flying, now = self._read({})
         self._patience.look(flying, now)
         desk = Desk(online, flying, self._settings, self._patience, now)
-        made: list[str] = []
+        made = self._challenges(leadership, desk)
         for book, tables in self._seat_all(desk):
             made += self._insert(leadership, book, tables)
+        return made
+
+    def _challenges(self, leadership: Leadership, desk: Desk) -> list[str]:
+        """The next set of each challenge that has none in flight; before the ladders, which take whatever is free."""
+        made: list[str] = []
+        with self._database.write() as connection:
+            keep_lead(connection, leadership)
+            for one in challenges.wanted(connection):
+                book = self._books.get(one.ladder_id)
+                if book is not None and (table := desk.named(book, one.versions)) is not None:
+                    made.append(_create(connection, book, table, book.budget_ms(), rated=False))
+                    challenges.attach(connection, one.id, made[-1])
         return made
 
     def _not_in_events(self, online: Sequence[OnlineBot]) -> list[OnlineBot]:
@@ -263,13 +275,14 @@ def _seats(connection: Connection, set_id: str) -> Sequence[Row[int, str]]:
     ).all()
 
 
-def _create(connection: Connection, book: Book, table: Table, budget_ms: int) -> str:
+def _create(connection: Connection, book: Book, table: Table, budget_ms: int, *, rated: bool = True) -> str:
     return create_set(
         connection,
         book.ladder_id,
         table.seats,
         budget_ms=budget_ms,
         house_only=table.house_only,
+        rated=rated,
         # House bots start afresh for each game and cannot remember a deal; remote bots could.
         deal_mode="shared" if table.house_only else "own",
     )

@@ -395,3 +395,25 @@ tournament_ladder = Table(
     Column("game", Integer, primary_key=True, autoincrement=False),
     Column("ladder_id", ForeignKey("ladder.id"), nullable=False, unique=True),
 )
+
+# ---------------------------------------------------------------------------------------------- challenges
+
+challenge = Table(
+    "challenge",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("account_id", ForeignKey("account.id"), nullable=False),
+    Column("ladder_id", ForeignKey("ladder.id"), nullable=False),
+    Column("versions", JSON, nullable=False),  # who sits there; the first is the challenger
+    Column("sets", Integer, nullable=False),  # to be played
+    _time("created_at"),
+    _time("closed_at", nullable=True),  # all is played, or it is given up
+    Index("ix_challenge_account", "account_id", "created_at"),
+)
+
+challenge_set = Table(
+    "challenge_set",
+    metadata,
+    Column("challenge_id", ForeignKey("challenge.id"), primary_key=True),
+    Column("set_id", ForeignKey("game_set.id"), primary_key=True, unique=True),
+)

@@ -12,6 +12,7 @@ from arena.cli import (
     audit,
     bench,
     bench_ladder,
+    challenge,
     conformance,
     demo,
     export,
@@ -60,6 +61,7 @@ for module in (
     tournament,
     conformance,
     analysis,
+    challenge,
 ):
     module.add_to(app)
 

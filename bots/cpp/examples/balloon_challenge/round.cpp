@@ -17,6 +17,8 @@ constexpr int kBonusCount = 3;  // the card that brings its colour to so many on
 
 // With company what counts is to be rid of cards: dropping out is better than any card, or worse than all.
 constexpr double kDropNow = 1000;
+// A chip comes first.
+constexpr double kThirdFirst = 10;
 // Of plays worth the same, the one that gets rid of more.
 constexpr double kHighFirst = 0.01;
 
@@ -58,8 +60,8 @@ int Round::volume() const {
 }
 
 double Round::worth_of(Card card) const {
-  const double chip = chip_points_ * (is_third(card) ? 1 : 0);
-  if (company_ > 0) return chip + value_of(card);
+  const bool third = is_third(card);
+  if (company_ > 0) return (third ? kThirdFirst : 0) + value_of(card);
   std::vector<int> rest;
   for (const Card other : view_.hand()) {
     if (other != card) rest.push_back(value_of(other));
@@ -70,7 +72,7 @@ double Round::worth_of(Card card) const {
     const int size = static_cast<int>(view_.size()) + plays;
     best = std::max(best, end(plays, greatest_sum(rest, cards - plays, size).value_or(0)));
   }
-  return best + chip + kHighFirst * value_of(card);
+  return best + (third ? chip_points_ : 0) + kHighFirst * value_of(card);
 }
 
 double Round::worth_of_dropping() const {

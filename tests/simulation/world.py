@@ -251,7 +251,7 @@ class World:
         self.scheduler: Process | None = None
         self.bots: list[SimBot] = []
         self.closing = False
-        self.trouble: Callable[[], Coroutine[Any, Any, None]] = self._trouble
+        self.trouble: Callable[[], Coroutine[Any, Any, None]] = self.trouble_of_seed
         self._identities: dict[str, Identity] = {}
         self._names = itertools.count()
         self._told: set[tuple[str, str]] = set()
@@ -423,7 +423,7 @@ class World:
 
     # -- what goes wrong
 
-    async def _trouble(self) -> None:
+    async def trouble_of_seed(self) -> None:
         kinds = (
             self._kill_worker,
             self._kill_gateway,

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -131,18 +131,6 @@ def bare_lines(path: Path, *, comment: str = "//", imports: str) -> int:
     """Lines of a program without blanks, comments and imports; ``imports`` is a pattern of the latter."""
     text = re.sub(imports, "", path.read_text(), flags=re.M)
     return sum(1 for line in text.splitlines() if line.strip() and not line.strip().startswith(comment))
-
-
-def project(language: str, target: Path, *, game: str, sdk: str, leave_out: Sequence[str]) -> None:
-    """Lays out what ``arena new`` makes: the template with its names filled in, the SDK beside it in the folder ``sdk``."""
-    kit = ROOT / "bots" / language
-    copy_tree(kit / "template", target)
-    for path in filter(Path.is_file, list(target.rglob("*"))):
-        path.write_text(path.read_text().replace("{{name}}", target.name).replace("{{game}}", game))
-    copy_tree(kit, target / sdk)
-    for name in ("template", *leave_out):
-        for path in list((target / sdk).glob(name)):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def timed(what: str, started: float) -> None:

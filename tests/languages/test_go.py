@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from arena import kits
 from tests.languages import kit
 
 kit.needs("go")
 
 SOURCE = kit.ROOT / "bots" / "go"
 IMPORTS = r"^import \((.|\n)*?^\)"
-LEAVE_OUT = ("raw_random", "examples", "*_test.go", "buf.gen.yaml", "generate.sh", "README.md")
 
 
 @pytest.fixture(scope="module")
@@ -65,12 +64,10 @@ def test_plays_on_a_running_arena(built: Path) -> None:
 
 
 def test_a_new_project_plays(tmp_path: Path) -> None:
-    """The template with the SDK beside it builds and plays."""
+    """What `arena new` makes builds and plays."""
     folder = tmp_path / "my-bot"
-    folder.mkdir()
     started = time.monotonic()
-    kit.project("go", folder, game="balloon-race", sdk="botarena", leave_out=LEAVE_OUT)
-    shutil.copy(SOURCE / "go.sum", folder)
+    kits.make_project(kits.load("go"), folder, "balloon-race")
     kit.shell(kit.commands(folder / "README.md")[0], folder)
     kit.timed("new project to first match", started)
     assert kit.shell("gofmt -l *.go && go mod tidy -diff", folder) == ""

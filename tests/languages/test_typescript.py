@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from arena import kits
 from tests.languages import kit
 
 kit.needs("node", "npm")
@@ -16,7 +17,6 @@ kit.needs("node", "npm")
 SOURCE = kit.ROOT / "bots" / "typescript"
 BOT = "node dist/examples/balloon_pop/balloon_pop.js"
 IMPORTS = r"^import (.|\n)*?;$"
-LEAVE_OUT = ("test", "examples", "raw_random.ts", "biome.json", "buf.gen.yaml", "package-lock.json", "README.md")
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +76,10 @@ def test_the_package_holds_the_sdk_alone(built: Path) -> None:
 
 
 def test_a_new_project_plays(tmp_path: Path) -> None:
-    """The template with the SDK beside it installs, builds and plays; its lock file names no registry."""
+    """What `arena new` makes installs, builds and plays; its lock file names no registry."""
     folder = tmp_path / "my-bot"
-    folder.mkdir()
     started = time.monotonic()
-    kit.project("typescript", folder, game="balloon-race", sdk="botarena", leave_out=LEAVE_OUT)
+    kits.make_project(kits.load("typescript"), folder, "balloon-race")
     kit.shell(kit.commands(folder / "README.md")[0], folder)
     kit.timed("new project to first match", started)
     for lock in (folder / "package-lock.json", SOURCE / "package-lock.json"):

@@ -17,7 +17,7 @@ from arena.audit import Auditor, Report
 from arena.keys import load_or_create
 from arena.storage.records import RecordStore
 from arena.storage.tables import attempt, now_ms, result
-from tests.integration.harness import DEMO_BOT, RAW_BOT, Arena, command_of, descendants, until
+from tests.integration.harness import Arena, command_of, descendants, until
 
 VICTIMS = {"worker": "celery", "gateway": "arena gateway", "valkey": "valkey", "scheduler": "arena scheduler"}
 """Kinds of processes, and what their command lines hold."""
@@ -30,6 +30,7 @@ players = 2
 game = "pop"
 players = 3
 """
+BOT = Path(__file__).with_name("chaos_bot.py")
 PATIENCE_S = 180.0
 
 
@@ -76,8 +77,7 @@ def run(folder: Path, kills: int, seed: int, *, pause_s: tuple[float, float] = (
     rng = random.Random(seed)
     arena = Arena(folder, ladders=LADDERS, environment={"ARENA_SCHEDULER_HOUSE_SETS": "0"})
     arena.start()
-    bots = [arena.start_bot(DEMO_BOT, arena.register(f"owner{i}", f"demo{i}"), "--credit", "2") for i in range(2)]
-    bots.append(arena.start_bot(RAW_BOT, arena.register("raw", "raw")))
+    bots = [arena.start_bot(BOT, arena.register(f"owner{i}", f"bot{i}"), "--credit", "2") for i in range(3)]
     try:
         arena.wait_results(4, PATIENCE_S)
         done = []

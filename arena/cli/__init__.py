@@ -49,6 +49,8 @@ for module in (
     games,
     records,
     ladder,
+    analysis,
+    challenge,
     audit,
     processes,
     bench,
@@ -60,8 +62,6 @@ for module in (
     simulate_tournament,
     tournament,
     conformance,
-    analysis,
-    challenge,
 ):
     module.add_to(app)
 

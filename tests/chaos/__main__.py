@@ -23,7 +23,7 @@ def main() -> int:
     faults = {bot: sorted(reasons - {"NORMAL"}) for bot, reasons in outcome.reasons.items() if reasons != {"NORMAL"}}
     print(f"faults of bots: {faults or 'none'}; {time.monotonic() - began:.0f} s")
     assert outcome.audit is not None
-    return 1 if outcome.audit.problems or faults or not outcome.bots_alive else 0
+    return 1 if outcome.audit.problems or faults or outcome.tokens_in_logs or not outcome.bots_alive else 0
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ class Outcome:
     voids: int = 0
     reasons: dict[str, set[str]] = field(default_factory=dict)
     bots_alive: bool = False
+    tokens_in_logs: int = 0
     audit: Report | None = None
 
     def __str__(self) -> str:
@@ -77,7 +78,8 @@ def run(folder: Path, kills: int, seed: int, *, pause_s: tuple[float, float] = (
     rng = random.Random(seed)
     arena = Arena(folder, ladders=LADDERS, environment={"ARENA_SCHEDULER_HOUSE_SETS": "0"})
     arena.start()
-    bots = [arena.start_bot(BOT, arena.register(f"owner{i}", f"bot{i}"), "--credit", "2") for i in range(3)]
+    tokens = [arena.register(f"owner{i}", f"bot{i}") for i in range(3)]
+    bots = [arena.start_bot(BOT, token, "--credit", "2") for token in tokens]
     try:
         arena.wait_results(4, PATIENCE_S)
         done = []
@@ -90,7 +92,10 @@ def run(folder: Path, kills: int, seed: int, *, pause_s: tuple[float, float] = (
         alive = all(bot.poll() is None for bot in bots)
     finally:
         arena.stop()
-    return _outcome(arena, done, bots_alive=alive)
+    outcome = _outcome(arena, done, bots_alive=alive)
+    written = b"".join(path.read_bytes() for path in folder.rglob("*.log"))
+    outcome.tokens_in_logs = sum(token.encode() in written for token in tokens)
+    return outcome
 
 
 def _kill(arena: Arena, rng: random.Random) -> Kill:

@@ -23,11 +23,11 @@ const HELP = `A bot for a Bot Arena.
 `;
 
 /**
- * Plays until told to stop; the whole end of a bot's program. The bot's code runs in a thread of its own, for which the
- * program is loaded a second time; this call does not return to the program there or here in any other way.
+ * Plays until told to stop, and ends the process then: the last call of a bot's program. The bot's code runs in a thread
+ * of its own, for which the program is loaded a second time.
  *
- * Takes its settings from flags (`--help` lists them) and the environment: ARENA_ADDRESS, ARENA_TOKEN. Ends the process
- * with status 0 after a drain (SIGTERM or Ctrl-C); else with one line on standard error and an exit code: 1 `act` threw
+ * Takes its settings from flags (`--help` lists them) and the environment: ARENA_ADDRESS, ARENA_TOKEN. The status
+ * is 0 after a drain (SIGTERM or Ctrl-C); else with one line on standard error and an exit code: 1 `act` threw
  * and `--strict`, 2 wrong settings, 3 token refused, 4 version skew, 5 replaced by a newer process, 6 no arena there,
  * 130 Ctrl-C twice.
  */

@@ -266,6 +266,21 @@ async def test_a_drain_without_a_stream_or_games_ends_at_once(
     await finished(task)
 
 
+async def test_a_drain_between_two_streams_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A process that was connected, plays nothing, and waits to connect again ends when it is told to."""
+    monkeypatch.setattr(connection, "retry_delay_s", lambda failures: 1000.0)
+    async with scripted_arena() as arena:
+        task = playing(lambda view, legal, clock: legal[0], arena)
+        await (await arena.stream()).welcome()
+    async with asyncio.timeout(PATIENCE_S):
+        while "trying again" not in caplog.text:  # noqa: ASYNC110 - a log has no event to wait for
+            await asyncio.sleep(0.01)
+    signal.raise_signal(signal.SIGTERM)
+    await finished(task)
+
+
 async def test_nobody_there_is_said_in_one_line() -> None:
     """When patience is over the process says where it looked and what to check."""
     async with scripted_arena() as arena:

@@ -157,7 +157,8 @@ class Connection:
 
     def _over(self) -> bool:
         session = self._session
-        return session.done or (session.draining and session.welcome is None and not session.games)
+        connected = self._call is not None and session.welcome is not None
+        return session.done or (session.draining and not connected and not session.games)
 
     def _complain(self, problem: str, failures: int, silent_since: float) -> None:
         """Says once what is wrong. Raises Unreachable when patience is over."""

@@ -132,6 +132,8 @@ class Limits:
     hello_ms: int = 5_000
     messages_per_s: int = 50
     message_burst: int = 100
+    api_requests_per_s: int = 50
+    api_burst: int = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ _PREFIX_LENGTH: Final = 8
 _SECRET_LENGTH: Final = 32  # 190 bits
 _CHECKSUM_LENGTH: Final = 6  # base 62 digits of a CRC-32
 _TOKEN: Final = re.compile(r"arena_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})")
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,39}")
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,39}")
 _LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 
 
@@ -85,7 +85,7 @@ def check_format(text: str) -> str:
 
 def check_name(name: str, what: str) -> None:
     """Raises UserError unless ``name`` may be the name of ``what`` ("a bot")."""
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise UserError(
             f"the name of {what} has 2 to 40 letters (A-Z, a-z), digits, '-' and '_', "
             f"and begins with a letter or digit; {name!r} does not"

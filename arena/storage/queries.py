@@ -444,8 +444,8 @@ def _encoded(at: int, match_id: str) -> str:
 def _decoded(cursor: str) -> tuple[int, str]:
     try:
         at, match_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         at, match_id = None, None
-    if not isinstance(at, int) or not isinstance(match_id, str):
+    if not isinstance(at, int) or not 0 <= at < 2**63 or not isinstance(match_id, str) or "\0" in match_id:
         raise UserError("this cursor is not one that a list gave")
     return at, match_id

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Final
 
+import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,7 +21,10 @@ from arena import metrics
 from arena.errors import Unavailable
 from arena.settings import Settings
 from arena.web import bots, exporter, home, ladders, matches, reading, status
-from arena.web.content import HTML, Content
+from arena.web.api.openapi import document
+from arena.web.api.operations import OPERATIONS
+from arena.web.api.serving import HEADERS, PREFIX, Rates, problem, routes
+from arena.web.content import HTML, JSON, Content
 from arena.web.exporter import Exporter
 from arena.web.hub import Full
 from arena.web.site import NotHere, Site
@@ -43,6 +47,7 @@ ROUTES: Final = (
     Route("/docs/{page}", reading.doc),
     Route("/status", status.page),
     Route("/metrics", exporter.page),
+    *routes(OPERATIONS),
 )
 
 
@@ -71,6 +76,7 @@ def build(settings: Settings) -> Starlette:
     app = Starlette(
         routes=[
             *ROUTES,
+            Route(f"{PREFIX}/openapi.json", described),
             Route("/live", live),
             Route("/healthz", healthy),
             Route("/robots.txt", robots),
@@ -86,6 +92,8 @@ def build(settings: Settings) -> Starlette:
         },
     )
     app.state.site = site
+    app.state.rates = Rates(settings.limits.api_requests_per_s, settings.limits.api_burst)
+    app.state.described = Content(orjson.dumps(document(OPERATIONS), option=orjson.OPT_INDENT_2), JSON)
     app.state.exporter = Exporter(site)
     app.add_middleware(_Timed, exporter=app.state.exporter)
     return app
@@ -131,6 +139,12 @@ async def live(request: Request) -> Response:
     return StreamingResponse(events, headers=headers, media_type="text/event-stream")
 
 
+async def described(request: Request) -> Response:
+    """``/api/v1/openapi.json``"""
+    content: Content = request.app.state.described
+    return content.answer(request, HEADERS)
+
+
 async def static(request: Request) -> Response:
     """``/static/{name}``"""
     site: Site = request.app.state.site
@@ -167,7 +181,9 @@ async def refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return _error(request, 404, "Not here", "There is no such page.")
-    return _error(request, error.status_code, "That does not work", error.detail)
+    response = _error(request, error.status_code, "That does not work", error.detail)
+    response.headers.update(error.headers or {})
+    return response
 
 
 async def unavailable(request: Request, error: Exception) -> Response:
@@ -184,6 +200,8 @@ async def failed(request: Request, _error_: Exception) -> Response:
 
 
 def _error(request: Request, code: int, heading: str, message: str) -> Response:
+    if request.url.path.startswith(f"{PREFIX}/"):
+        return problem(request, code, message)
     site: Site = request.app.state.site
     html = site.html("error.html", code=code, heading=heading, message=message)
     return Content(html.encode(), HTML, status=code, cache="no-store").answer(request)

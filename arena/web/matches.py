@@ -64,11 +64,11 @@ async def page(request: Request) -> Response:
     )
 
     async def make() -> Content:
-        view = await _view(site, match_id)
+        view = await read_match(site, match_id)
         match = view.page.match
         seat = _seat(seat_text, match.players)
         replay = await _replay(site, match)
-        shown = await _frames(site, match, seat) if isinstance(replay, Replayed) else ()
+        shown = await read_frames(site, match, seat) if isinstance(replay, Replayed) else ()
         n = min(int(n_text), len(shown) - 1) if n_text.isdecimal() and len(n_text) < 7 else len(shown) - 1
         html = site.html("match.html", view=view, match=match, replay=replay, frames=shown, seat=seat, n=n)
         return Content(html.encode(), HTML)
@@ -82,9 +82,9 @@ async def positions(request: Request) -> Response:
     match_id, seat_text = request.path_params["match_id"], request.query_params.get("seat", "")
 
     async def make() -> Content:
-        match = (await _view(site, match_id)).page.match
+        match = (await read_match(site, match_id)).page.match
         seat = _seat(seat_text, match.players)
-        shown = await _frames(site, match, seat)
+        shown = await read_frames(site, match, seat)
         if not shown:
             raise NotHere("this match cannot be replayed here")
         document = {"match": match.match_id, "seat": seat, "frames": [frame.to_json() for frame in shown]}
@@ -97,7 +97,7 @@ async def positions(request: Request) -> Response:
 async def record(request: Request) -> Response:
     """``/matches/{id}/record``: the file that ``arena verify`` and ``arena replay`` read."""
     site: Site = request.app.state.site
-    match = (await _view(site, request.path_params["match_id"])).page.match
+    match = (await read_match(site, request.path_params["match_id"])).page.match
     try:
         data = await site.work(lambda: site.records.read(match.record_digest))
     except ArenaError as error:
@@ -107,7 +107,9 @@ async def record(request: Request) -> Response:
     return Response(data, headers=headers, media_type=GZIP)
 
 
-async def _view(site: Site, match_id: str) -> MatchView:
+async def read_match(site: Site, match_id: str) -> MatchView:
+    """A finished match that may be shown, through the cache. Raises NotHere."""
+
     def read(connection: Connection) -> MatchView:
         try:
             found = queries.match_page(connection, match_id)
@@ -130,7 +132,9 @@ async def _replay(site: Site, match: MatchRow) -> Replayed | str:
     return await site.cache.get(("replay", match.match_id), KEEP_S, make)
 
 
-async def _frames(site: Site, match: MatchRow, seat: int | None) -> tuple[Frame, ...]:
+async def read_frames(site: Site, match: MatchRow, seat: int | None) -> tuple[Frame, ...]:
+    """Its positions in one observer's eyes, through the cache; none if its record cannot be refereed again."""
+
     async def make() -> tuple[Frame, ...]:
         replay = await _replay(site, match)
         if isinstance(replay, str):

@@ -32,7 +32,7 @@ async def games(request: Request) -> Response:
     async def make() -> Content:
         ladders = await site.read(queries.ladders)
         busy = (await site.read(lambda connection: overview.activity(connection, HOUR))).by_ladder
-        return Content(site.html("games.html", games=_games(), ladders=ladders, busy=busy).encode(), HTML)
+        return Content(site.html("games.html", games=installed_games(), ladders=ladders, busy=busy).encode(), HTML)
 
     return await site.page(request, "games", WARM_S, make)
 
@@ -43,7 +43,7 @@ async def game(request: Request) -> Response:
     name = request.path_params["name"]
 
     async def make() -> Content:
-        found = {one.name: one for one in _games()}.get(name)
+        found = {one.name: one for one in installed_games()}.get(name)
         if found is None:
             raise NotHere(f"there is no game {name!r}")
         ladders = [row for row in await site.read(queries.ladders) if row.spec.game == name]
@@ -97,7 +97,7 @@ def title(text: str) -> str:
     return found[1] if found else ""
 
 
-def _games() -> list[engines.Game]:
+def installed_games() -> list[engines.Game]:
     """The games that are installed here."""
     found = []
     for name in engines.names():

@@ -152,17 +152,19 @@ def as_dict(row: queries.TableRow) -> dict[str, object]:
 
 def ladder_table(title: str, rows: tuple[queries.TableRow, ...]) -> Table:
     """A ladder as people expect to see it."""
-    table = Table("#", "bot", "version", "Elo", "±", "games", "W", "D", "L", "score", "", title=title)
+    table = Table(title=title, caption="? provisional; ± half of a 95 % interval")
+    table.add_column("#", justify="right")
+    table.add_column("bot", overflow="fold")
+    for name in ("version", "Elo", "±", "games", "W", "D", "L", "score"):
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        mark = "anchor" if row.anchor else "provisional" if row.provisional else ""
         table.add_row(
             str(row.rank),
             row.bot,
             row.version,
-            f"{row.rating:.0f}",
-            "-" if row.anchor else f"{1.96 * row.standard_error:.0f}",
+            f"{row.rating:.0f}{'?' if row.provisional else ''}",
+            "anchor" if row.anchor else f"{1.96 * row.standard_error:.0f}",
             *(str(number) for number in (row.games, row.wins, row.draws, row.losses)),
             f"{row.score:.1%}" if row.games else "-",
-            mark,
         )
     return table

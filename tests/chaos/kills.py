@@ -31,6 +31,7 @@ game = "pop"
 players = 3
 """
 BOT = Path(__file__).with_name("chaos_bot.py")
+TOGETHER = 0.25
 PATIENCE_S = 180.0
 
 
@@ -73,8 +74,11 @@ def quantile(times: Sequence[float], q: float) -> float:
     return sorted(times)[min(len(times) - 1, int(q * len(times)))]
 
 
-def run(folder: Path, kills: int, seed: int, *, pause_s: tuple[float, float] = (2.0, 5.0)) -> Outcome:
-    """Kills so many processes of a new arena in ``folder``, lets it recover, ends it and audits what it kept."""
+def run(folder: Path, kills: int, seed: int) -> Outcome:
+    """Kills so many processes of a new arena in ``folder``, ends it and audits what it kept.
+
+    Most kills wait until the arena has recovered from the one before; every fourth hits it while it is down.
+    """
     rng = random.Random(seed)
     arena = Arena(folder, ladders=LADDERS, environment={"ARENA_SCHEDULER_HOUSE_SETS": "0"})
     arena.start()
@@ -82,12 +86,14 @@ def run(folder: Path, kills: int, seed: int, *, pause_s: tuple[float, float] = (
     bots = [arena.start_bot(BOT, token, "--credit", "2") for token in tokens]
     try:
         arena.wait_results(4, PATIENCE_S)
-        done = []
-        for _ in range(kills):
-            time.sleep(rng.uniform(*pause_s))
+        done: list[Kill] = []
+        while len(done) < kills:
+            time.sleep(rng.uniform(0.1, 2.0))
             done.append(_kill(arena, rng))
-        last = done[-1].at_ms
-        until(lambda: _recovered(arena, last) is not None, PATIENCE_S, "the arena recovers from the last kill")
+            if rng.random() < TOGETHER and len(done) < kills:
+                continue
+            last = done[-1]
+            until(lambda at=last.at_ms: _recovered(arena, at) is not None, PATIENCE_S, f"recovery from {last}")  # type: ignore[misc]
         arena.wait_results(10, PATIENCE_S)
         alive = all(bot.poll() is None for bot in bots)
     finally:

@@ -1,7 +1,6 @@
 // A whole bot process, short of its main(), against an arena that does what a test tells it to.
 
 #include <future>
-#include <thread>
 
 #include "botarena/botarena.hpp"
 #include "scripted.hpp"
@@ -9,15 +8,17 @@
 namespace botarena {
 namespace {
 
-// Chooses the first legal action; sleeps over decision 2, throws at decision 13. Tells what it hears.
+// Chooses the first legal action; thinks about decision 2 until the gate opens, throws at decision 13. Tells what it
+// hears.
 class Tester : public Bot {
  public:
-  explicit Tester(std::shared_ptr<Mailbox<std::string>> heard) : heard_(std::move(heard)) {}
+  Tester(std::shared_ptr<Mailbox<std::string>> heard, std::shared_future<void> gate)
+      : heard_(std::move(heard)), gate_(std::move(gate)) {}
 
   Answer act(const Decision& decision) override {
     const auto id = decision.request().decision_id();
     heard_->push("act " + std::to_string(id));
-    if (id == 2) std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    if (id == 2) gate_.wait();
     if (id == 13) throw std::runtime_error("thirteen");
     return decision.legal()[0];
   }
@@ -26,13 +27,14 @@ class Tester : public Bot {
 
  private:
   std::shared_ptr<Mailbox<std::string>> heard_;
+  std::shared_future<void> gate_;
 };
 
 class PlayTest : public testing::Test {
  protected:
   // Starts the bot; its exit code comes at its end.
   std::future<int> play(bool strict = false) {
-    return std::async(std::launch::async, [address = arena.address, strict, heard = heard] {
+    return std::async(std::launch::async, [address = arena.address, strict, heard = heard, opens = opens] {
       Settings settings;
       settings.address = address;
       settings.token = "secret";
@@ -41,7 +43,8 @@ class PlayTest : public testing::Test {
       profile.games = {"echo"};
       profile.history = History::kDelta;
       try {
-        botarena::play(settings, profile, [heard](const Match&) { return std::make_unique<Tester>(heard); });
+        botarena::play(settings, profile,
+                       [heard, opens](const Match&) { return std::make_unique<Tester>(heard, opens); });
       } catch (const Error& error) {
         EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
         return error.exit_code();
@@ -57,6 +60,8 @@ class PlayTest : public testing::Test {
   }
 
   ScriptedArena arena;
+  std::promise<void> gate;
+  std::shared_future<void> opens = gate.get_future().share();
   std::shared_ptr<Mailbox<std::string>> heard = std::make_shared<Mailbox<std::string>>();
 };
 
@@ -116,6 +121,7 @@ TEST_F(PlayTest, GamesDoNotDisturbEachOther) {
   stream.ask("quick", 13);
   EXPECT_EQ(stream.hear().act().text().rfind("failed", 0), 0U);
   stream.quiet();
+  gate.set_value();
   EXPECT_EQ(stream.hear().act().action_id(), 10U);
   stream.finish("slow");
   stream.finish("quick");

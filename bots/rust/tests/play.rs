@@ -2,9 +2,9 @@
 
 mod scripted;
 
+use std::sync::Barrier;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{JoinHandle, spawn};
-use std::time::Duration;
 
 use botarena::proto::v1 as pb;
 use botarena::{Answer, Bot, BoxError, Decision, End, Error, Event, Outcome, Profile, Settings};
@@ -13,14 +13,17 @@ use pb::bot_event::Event as Said;
 use scripted::{Arena, Stream};
 use tonic::Code;
 
-/// Plays the first legal action; sleeps over decision 2, panics at decision 13. Tells what it hears.
+/// What decision 2 waits for.
+static GATE: Barrier = Barrier::new(2);
+
+/// Plays the first legal action; thinks about decision 2 until the gate opens, panics at decision 13. Tells what it hears.
 struct Tester(Sender<String>);
 
 impl Bot for Tester {
     fn act(&mut self, decision: &Decision) -> Result<Answer, BoxError> {
         self.0.send(format!("act {}", decision.request.decision_id))?;
         match decision.request.decision_id {
-            2 => std::thread::sleep(Duration::from_millis(300)),
+            2 => _ = GATE.wait(),
             13 => panic!("thirteen"),
             _ => {}
         }
@@ -112,6 +115,7 @@ async fn games_do_not_disturb_each_other() {
     stream.say(scripted::ask("quick", 13));
     assert!(matches!(chosen(stream.hear().await), (13, Choice::Text(text)) if text.starts_with("failed")));
     stream.quiet().await;
+    tokio::task::spawn_blocking(|| GATE.wait()).await.unwrap();
     assert_eq!(chosen(stream.hear().await), (2, Choice::ActionId(10)));
     stream.say(scripted::end("slow"));
     stream.say(scripted::end("quick"));

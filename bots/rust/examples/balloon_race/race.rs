@@ -62,11 +62,11 @@ impl Race {
         })
     }
 
-    /// The balloons of these colours fly one after the other; dice are by colour.
-    pub fn fly_all(&mut self, dice: &[u32], order: &[usize]) {
+    /// The balloons of these colours fly one after the other; `thrown` are the dice, by colour.
+    pub fn fly_all(&mut self, thrown: &[u32], order: &[usize]) {
         for &colour in order {
             let from = self.balloons[colour];
-            let die = dice[colour];
+            let die = thrown[colour];
             let to = if die == FREE_DIE { self.best_way(colour) } else { self.drift(from, die) };
             let (to, penalties) = to.unwrap_or((from, FLIGHT));
             self.ahead -= f64::from(penalties);

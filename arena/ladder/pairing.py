@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import heapify, heappop
 from random import Random
 from typing import Final, TypeAlias
 
@@ -19,6 +21,8 @@ ANCHOR_SHARE_OF_TWO: Final = 0.5
 
 CHOICE: Final = 2
 """Free external bots for each seat to be filled, that a patient bot waits for."""
+MOST_WEIGHED: Final = 1_000
+"""Free bots that are weighed for a table."""
 
 Pair: TypeAlias = tuple[int, int]
 """Two versions, the lesser id first."""
@@ -76,31 +80,40 @@ def next_set(
     """
     rng = Random(seed)  # noqa: S311 - reproducible on purpose
     free = [bot for bot in candidates if bot.house or bot.seats > 0]
-    external = [bot for bot in candidates if not bot.house]
-    for made_for in sorted((bot for bot in free if not bot.house), key=_need):
-        if made_for.patient and not _has_choice(made_for, external, players):
-            continue
+    choice: _Choice | None = None
+    waiting = [(bot.games, bot.last_seq, bot.version, bot) for bot in free if not bot.house]
+    heapify(waiting)
+    while waiting:
+        made_for = heappop(waiting)[-1]
+        if made_for.patient:
+            choice = choice or _Choice(candidates, players)
+            if not choice.has(made_for):
+                continue
         if table := _table(made_for, free, players, meetings, closed, rng):
             return table
     house = [bot for bot in free if bot.house]
     unsettled = [bot for bot in house if bot.standard_error >= SETTLED_SE]
     if not house_only or not unsettled or len(house) < 2:
         return None
-    return _table(min(unsettled, key=_need), house, players, meetings, closed, rng)
+    neediest = min(unsettled, key=lambda bot: (bot.games, bot.last_seq, bot.version))
+    return _table(neediest, house, players, meetings, closed, rng)
 
 
-def _need(bot: Candidate) -> tuple[int, int, int]:
-    return bot.games, bot.last_seq, bot.version
-
-
-def _has_choice(made_for: Candidate, external: Sequence[Candidate], players: int) -> bool:
-    """Whether there are :data:`CHOICE` free bots a seat, or all of them.
+class _Choice:
+    """Whether a patient bot has :data:`CHOICE` free external bots of other owners a seat, or all that there are.
 
     Bots become free one by one: seated at once, each would find nobody but the house, and hardly ever one of its equals.
     """
-    others = [bot for bot in external if bot.owner != made_for.owner]
-    free = sum(bot.seats > 0 for bot in others)
-    return free >= min(len(others), CHOICE * (players - 1))
+
+    def __init__(self, candidates: Sequence[Candidate], players: int) -> None:
+        self._enough = CHOICE * (players - 1)
+        self._all = Counter(bot.owner for bot in candidates if not bot.house)
+        self._free = Counter(bot.owner for bot in candidates if not bot.house and bot.seats > 0)
+        self._totals = self._all.total(), self._free.total()
+
+    def has(self, bot: Candidate) -> bool:
+        others, free = self._totals[0] - self._all[bot.owner], self._totals[1] - self._free[bot.owner]
+        return free >= min(others, self._enough)
 
 
 def _table(
@@ -114,29 +127,40 @@ def _table(
     table = [made_for]
     uniform = rng.random() < UNIFORM_SHARE and not made_for.provisional
     wants_anchor = made_for.provisional and (players > 2 or rng.random() < ANCHOR_SHARE_OF_TWO)
+    house = [bot for bot in free if bot.house]
+    pool = [bot for bot in _thinned(free, house, rng) if _may_join(bot, made_for, closed)]
+    weights = {bot.version: 1.0 if uniform else _weight(made_for, bot, meetings) for bot in (*pool, *house)}
     while len(table) < players:
-        pool = [bot for bot in free if _may_join(bot, table, closed)]
+        open_to = pool
         if wants_anchor and len(table) == 1 and (anchors := [bot for bot in pool if bot.known]):
-            pool = anchors
+            open_to = anchors
         # Fewer house bots than seats: some sit twice, rather than that nobody plays at large tables.
-        pool = pool or [bot for bot in free if bot.house]
-        if not pool:
+        open_to = open_to or house
+        if not open_to:
             return None
-        weights = [1.0 if uniform else _weight(made_for, bot, meetings) for bot in pool]
-        table += rng.choices(pool, weights)
+        [drawn] = rng.choices(open_to, [weights[bot.version] for bot in open_to])
+        table.append(drawn)
+        pool = [bot for bot in pool if _may_join(bot, drawn, closed)]
     if len({bot.version for bot in table}) == 1:
         return None
     rng.shuffle(table)
     return tuple(bot.version for bot in table)
 
 
-def _may_join(bot: Candidate, table: Sequence[Candidate], closed: Collection[Pair]) -> bool:
+def _thinned(free: Sequence[Candidate], house: Sequence[Candidate], rng: Random) -> Sequence[Candidate]:
+    """The bots among whom opponents are drawn: all, or of very many a sample, in which there are enough near ones too."""
+    if len(free) <= MOST_WEIGHED:
+        return free
+    sample = rng.sample(free, MOST_WEIGHED)
+    return [*house, *(bot for bot in sample if not bot.house)]
+
+
+def _may_join(bot: Candidate, other: Candidate, closed: Collection[Pair]) -> bool:
     """Nobody sits twice, and no two of one owner, house bots excepted."""
-    return all(
+    return (
         bot.version != other.version
         and (bot.house or bot.owner != other.owner)
-        and pair(bot.version, other.version) not in closed
-        for other in table
+        and (not closed or pair(bot.version, other.version) not in closed)
     )
 
 

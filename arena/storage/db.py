@@ -90,7 +90,7 @@ class Database:
 
         if self.sqlite:
             self._set_wal()
-        with self.write() as connection:
+        with self._schema_change() as connection:
             if not self.sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
             config = migrations.config(connection)
@@ -100,6 +100,22 @@ class Database:
                     "install that version"
                 )
             command.upgrade(config, "head")
+
+    @contextmanager
+    def _schema_change(self) -> Iterator[Connection]:
+        """As :meth:`write`, but SQLite lets tables that others refer to be made anew, and checks references at the end."""
+        with self._write_turn(), _translated(), self._writes.connect() as connection:
+            raw: Any = connection.connection.driver_connection
+            if self.sqlite:
+                raw.execute("PRAGMA foreign_keys = OFF")  # does nothing within a transaction
+            try:
+                with connection.begin():
+                    yield connection
+                    if self.sqlite and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").all()):
+                        raise ArenaError(f"the database refers to rows that are not there: {broken[:5]}")
+            finally:
+                if self.sqlite:
+                    raw.execute("PRAGMA foreign_keys = ON")
 
     def _set_wal(self) -> None:
         """Write-ahead logging is a property of the file, and cannot be set inside a transaction."""

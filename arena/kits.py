@@ -87,7 +87,7 @@ def load(language: str) -> Kit:
         program=doc["program"],
         run=doc["run"],
         tools=doc.get("tools", {}),
-        sdk=sdk and Sdk(**{key: value if key == "folder" else tuple(value) for key, value in sdk.items()}),
+        sdk=Sdk(sdk["folder"], *(tuple(sdk.get(key, ())) for key in ("include", "exclude", "beside"))) if sdk else None,
     )
 
 

@@ -1,5 +1,4 @@
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
-find_dependency(Protobuf)
-include(${CMAKE_CURRENT_LIST_DIR}/FindGrpc.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/botarena-targets.cmake)

@@ -1,5 +1,9 @@
-# Finds gRPC for C++ by its own CMake files or by pkg-config: distributions ship the one, the other, or both with parts
-# missing. Sets BOTARENA_GRPC to what to link, and BOTARENA_GRPC_PLUGIN to protoc's plugin.
+# Finds Protobuf and gRPC for C++, each by its own CMake files or otherwise: distributions ship the one, the other, or both
+# with parts missing. Sets BOTARENA_GRPC to what to link, and BOTARENA_GRPC_PLUGIN to protoc's plugin.
+find_package(Protobuf CONFIG QUIET)
+if(NOT Protobuf_FOUND)
+  find_package(Protobuf MODULE REQUIRED)
+endif()
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(grpcpp QUIET IMPORTED_TARGET grpc++)

@@ -10,7 +10,7 @@ import pytest
 from arena import kits
 from tests.languages import kit
 
-kit.needs("cargo")
+kit.needs("cargo", "cc")
 
 SOURCE = kit.ROOT / "bots" / "rust"
 IMPORTS = r"^use .*?;\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from typing import Any
 
 from celery import Celery
@@ -24,7 +25,8 @@ if not SETTINGS.redis_url:
     raise UserError("a worker needs ARENA_REDIS_URL; `arena up` starts everything with an embedded server")
 
 app = configure(Celery("workers", include=["workers.tasks"]), SETTINGS.redis_url)
-NAME = os.environ.get("ARENA_WORKER_NAME", f"worker-{os.getpid()}")
+# Containers have the same process ids, and two workers of one name would fence each other out for ever.
+NAME = os.environ.get("ARENA_WORKER_NAME", f"worker-{socket.gethostname()}-{os.getpid()}")
 NUMBER = int(os.environ.get("ARENA_WORKER_NUMBER", "0"))
 runtime = Worker(SETTINGS, NAME)
 

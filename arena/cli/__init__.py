@@ -15,6 +15,7 @@ from arena.cli import (
     challenge,
     conformance,
     demo,
+    doctor,
     export,
     games,
     ladder,
@@ -62,6 +63,7 @@ for module in (
     simulate_tournament,
     tournament,
     conformance,
+    doctor,
 ):
     module.add_to(app)
 

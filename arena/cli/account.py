@@ -11,6 +11,7 @@ import grpc
 import typer
 
 from arena.cli.common import JsonFlag, console, print_json
+from arena.cli.dial import dial
 from arena.errors import UserError
 from botarena.v1 import bot_service_pb2 as pb
 from botarena.v1.bot_service_pb2_grpc import BotServiceStub
@@ -38,7 +39,7 @@ def register(
     as_json: JsonFlag = False,
 ) -> None:
     """Makes an account with a bot and prints its token, which is shown this once."""
-    with grpc.insecure_channel(address) as channel:
+    with dial(address) as channel:
         request = pb.RegisterRequest(owner=owner, bot=bot, request_id=secrets.token_hex(8))
         answer = _call(lambda: BotServiceStub(channel).Register(request, timeout=CALL_TIMEOUT_S), address)
     if as_json:
@@ -58,7 +59,7 @@ def create(
     label: Annotated[str, typer.Argument(help="What it is for.")] = "", address: Address = DEFAULT_ADDRESS
 ) -> None:
     """Makes a further token of the account whose token is in ARENA_TOKEN."""
-    with grpc.insecure_channel(address) as channel:
+    with dial(address) as channel:
         call = BotServiceStub(channel).CreateToken
         request = pb.CreateTokenRequest(label=label)
         answer = _call(lambda: call(request, timeout=CALL_TIMEOUT_S, metadata=_bearer()), address)
@@ -71,7 +72,7 @@ def revoke(
     address: Address = DEFAULT_ADDRESS,
 ) -> None:
     """Ends a token of the account whose token is in ARENA_TOKEN; streams opened with it are cut within 5 s."""
-    with grpc.insecure_channel(address) as channel:
+    with dial(address) as channel:
         call = BotServiceStub(channel).RevokeToken
         request = pb.RevokeTokenRequest(prefix=prefix)
         _call(lambda: call(request, timeout=CALL_TIMEOUT_S, metadata=_bearer()), address)

@@ -1,4 +1,4 @@
-"""``arena gateway``, ``arena web``, ``arena scheduler``: the arena's processes one by one, for more than one machine."""
+"""``arena prepare``, ``arena gateway``, ``arena web``, ``arena scheduler``: the arena's processes one by one, for more than one machine."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ def add_to(app: typer.Typer) -> None:
     app.command(hidden=True)(gateway)
     app.command(hidden=True)(web)
     app.command(hidden=True)(scheduler)
+    app.command(hidden=True)(prepare)
 
 
 def gateway() -> None:
@@ -37,3 +38,11 @@ def scheduler() -> None:
 
     logs.configure()
     asyncio.run(serve(settings.load()))
+
+
+def prepare() -> None:
+    """Brings data folder, key, schema and ladders up to date; to be run before the others, as often as one likes."""
+    from arena.cli.up import prepare  # noqa: PLC0415
+
+    logs.configure()
+    prepare(settings.load())

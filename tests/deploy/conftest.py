@@ -1,0 +1,3 @@
+from tests.storage.support import postgresql
+
+__all__ = ["postgresql"]

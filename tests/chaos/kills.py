@@ -17,6 +17,7 @@ from arena.audit import Auditor, Report
 from arena.keys import load_or_create
 from arena.storage.records import RecordStore
 from arena.storage.tables import attempt, now_ms, result
+from tests.chaos.postgres import PostgreSQL
 from tests.integration.harness import Arena, command_of, descendants, until
 
 VICTIMS = {"worker": "celery", "gateway": "arena gateway", "valkey": "valkey", "scheduler": "arena scheduler"}
@@ -74,13 +75,15 @@ def quantile(times: Sequence[float], q: float) -> float:
     return sorted(times)[min(len(times) - 1, int(q * len(times)))]
 
 
-def run(folder: Path, kills: int, seed: int) -> Outcome:
+def run(folder: Path, kills: int, seed: int, postgres: PostgreSQL | None = None) -> Outcome:
     """Kills so many processes of a new arena in ``folder``, ends it and audits what it kept.
 
-    Most kills wait until the arena has recovered from the one before; every fourth hits it while it is down.
+    Most kills wait until the arena has recovered from the one before; every fourth hits it while it is down. The arena
+    is on ``postgres`` if there is one, which is killed too; on SQLite otherwise.
     """
     rng = random.Random(seed)
-    arena = Arena(folder, ladders=LADDERS, environment={"ARENA_SCHEDULER_HOUSE_SETS": "0"})
+    url = postgres.url if postgres else ""
+    arena = Arena(folder, ladders=LADDERS, environment={"ARENA_SCHEDULER_HOUSE_SETS": "0"}, database_url=url)
     arena.start()
     tokens = [arena.register(f"owner{i}", f"bot{i}") for i in range(3)]
     bots = [arena.start_bot(BOT, token, "--credit", "2") for token in tokens]
@@ -89,30 +92,37 @@ def run(folder: Path, kills: int, seed: int) -> Outcome:
         done: list[Kill] = []
         while len(done) < kills:
             time.sleep(rng.uniform(0.1, 2.0))
-            done.append(_kill(arena, rng))
+            done.append(_kill(arena, rng, postgres))
             if rng.random() < TOGETHER and len(done) < kills:
                 continue
             last = done[-1]
             until(lambda at=last.at_ms: _recovered(arena, at) is not None, PATIENCE_S, f"recovery from {last}")  # type: ignore[misc]
         arena.wait_results(10, PATIENCE_S)
         alive = all(bot.poll() is None for bot in bots)
+        reasons = arena.reasons()  # before the end, which the bots do not live to see
     finally:
         arena.stop()
-    outcome = _outcome(arena, done, bots_alive=alive)
+    outcome = _outcome(arena, done)
+    outcome.bots_alive, outcome.reasons = alive, reasons
     written = b"".join(path.read_bytes() for path in folder.rglob("*.log"))
     outcome.tokens_in_logs = sum(token.encode() in written for token in tokens)
     return outcome
 
 
-def _kill(arena: Arena, rng: random.Random) -> Kill:
-    """One process that runs now, of a kind chosen by chance."""
+def _kill(arena: Arena, rng: random.Random, postgres: PostgreSQL | None) -> Kill:
+    """One process that runs now, of a kind chosen by chance; a database comes back after a moment."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        kind = rng.choice(sorted(VICTIMS))
-        pids = [pid for pid in descendants(arena.pid) if VICTIMS[kind] in command_of(pid)]
-        if pids:
-            with arena.database() as database, database.read() as connection:
-                now = int(connection.execute(select(now_ms())).scalar_one())
+        kind = rng.choice([*sorted(VICTIMS), *(["postgresql"] if postgres else [])])
+        with arena.database() as database, database.read() as connection:
+            now = int(connection.execute(select(now_ms())).scalar_one())
+        if kind == "postgresql":
+            assert postgres is not None
+            postgres.crash()
+            time.sleep(rng.uniform(0.0, 5.0))
+            postgres.start()
+            return Kill(kind, now)
+        if pids := [pid for pid in descendants(arena.pid) if VICTIMS[kind] in command_of(pid)]:
             os.kill(min(pids), signal.SIGKILL)
             return Kill(kind, now)
         time.sleep(0.2)
@@ -130,14 +140,13 @@ def _recovered(arena: Arena, since_ms: int) -> int | None:
         return connection.execute(begun_after).scalar()
 
 
-def _outcome(arena: Arena, kills: Sequence[Kill], *, bots_alive: bool) -> Outcome:
-    outcome = Outcome(Counter(kill.kind for kill in kills), bots_alive=bots_alive)
+def _outcome(arena: Arena, kills: Sequence[Kill]) -> Outcome:
+    outcome = Outcome(Counter(kill.kind for kill in kills))
     for kill in kills:
         at = _recovered(arena, kill.at_ms)
         assert at is not None
         outcome.recovery_s.setdefault(kill.kind, []).append((at - kill.at_ms) / 1000)
     outcome.matches = arena.results()
-    outcome.reasons = arena.reasons()
     key = load_or_create(arena.data).public_key().public_bytes_raw()
     with arena.database() as database:
         with database.read() as connection:

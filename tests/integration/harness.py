@@ -58,6 +58,8 @@ class Arena:
     ladders: str = LADDERS
     workers: int = 1
     environment: dict[str, str] = field(default_factory=dict)
+    database_url: str = ""
+    """Its own SQLite file if empty."""
 
     def __post_init__(self) -> None:
         self.gateway = f"127.0.0.1:{free_port()}"
@@ -76,6 +78,7 @@ class Arena:
             "ARENA_SCHEDULER_METRICS_LISTEN": f"127.0.0.1:{free_port()}",
             "ARENA_WORKER_METRICS_LISTEN": f"127.0.0.1:{free_port()}",
             "ARENA_WORKER_PROCESSES": str(self.workers),
+            "ARENA_DATABASE_URL": self.database_url,
             **self.environment,
         }
 
@@ -127,7 +130,7 @@ class Arena:
 
     @contextlib.contextmanager
     def database(self) -> Iterator[Database]:
-        database = Database(f"sqlite:///{self.data / 'arena.db'}")
+        database = Database(self.database_url or f"sqlite:///{self.data / 'arena.db'}")
         yield database
         database.close()
 

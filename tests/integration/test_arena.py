@@ -31,8 +31,7 @@ def test_bots_from_outside_play_and_ratings_are_what_the_ledger_says(arena: Aren
     arena.start_bot(DEMO_BOT, arena.register("ann", "demo"), "--credit", "4")
     arena.start_bot(RAW_BOT, arena.register("bob", "raw"))
     arena.wait_results(20)
-    assert played_by(arena, "demo")
-    assert played_by(arena, "raw")
+    until(lambda: played_by(arena, "demo") > 0 and played_by(arena, "raw") > 0, 60, "both play")
     assert arena.problems() == ()
 
 

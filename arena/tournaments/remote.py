@@ -84,7 +84,7 @@ class ArenaBackend:
                 if state == SetState.FINISHED:
                     return await self._read(partial(games_of, set_id=made.set_id))
                 silent = set(bots_not_ready(reason)) & set(order.pairing.players)
-                if silent and time.monotonic() > deadline:
+                if silent and made.tries > 1 and time.monotonic() > deadline:
                     return Absent(frozenset(silent))
                 if not silent:  # what the arena spoilt is nobody's absence
                     deadline = time.monotonic() + wait_s

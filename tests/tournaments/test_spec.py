@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -137,3 +139,26 @@ def test_format_and_seats_must_fit() -> None:
         parse(SMALL.format(format="x", players=2).replace('format = "x"\n', ""), PATH)
     with pytest.raises(UserError, match="cannot play 5 rounds"):
         parse(FULL, PATH).form(4)
+
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "tournaments.md"
+
+
+@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text(), re.DOTALL))
+def test_documents_files_are_valid(text: str) -> None:
+    """Each file that docs/tournaments.md shows can be read."""
+    assert parse(text, PATH).games
+
+
+def test_document_names_every_key() -> None:
+    """docs/tournaments.md says something of each key of the file."""
+    known = {one.name for one in fields(TournamentSpec)} - {"entry", "time_control", "eligibility", "publication"}
+    text = DOCUMENT.read_text()
+    for name in (known - {"budget", "final", "absence", "games"}) | {
+        "[field]",
+        "[budget]",
+        "[final]",
+        "[absence]",
+        "[[games]]",
+    }:
+        assert f"`{name}`" in text, name

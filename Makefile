@@ -30,6 +30,7 @@ check: .venv/.done ## Formatting, lint, types, protocol, generated code.
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+	.venv/bin/mypy deploy/healthy.py deploy/grafana/dashboards.py
 	.venv/bin/buf lint proto
 	.venv/bin/buf format --diff --exit-code proto
 	.venv/bin/buf breaking proto --against proto/baseline.binpb

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +13,8 @@ from tests.integration.harness import DEMO_BOT, Arena, free_port, until
 
 
 def test_matches_are_played_over_tls_and_a_bot_that_does_not_know_the_ca_stays_out(tmp_path: Path) -> None:
-    """Bots with the private CA play rated matches, workers reach the gateway by mutual TLS; without the CA a bot ends
-    with the exit code of no arena there."""
+    """With the private CA a bot is registered and plays rated matches, workers reach the gateway by mutual TLS; without
+    the CA a bot ends with the exit code of no arena there."""
     authority = Authority(tmp_path / "ca")
     public, public_key = authority.issue("public")
     inner, inner_key = authority.issue("inner")
@@ -29,7 +31,14 @@ def test_matches_are_played_over_tls_and_a_bot_that_does_not_know_the_ca_stays_o
     )
     arena.start()
     try:
-        token = arena.register("ada", "demo")
+        registered = subprocess.run(
+            [sys.executable, "-m", "arena", "register", "ada", "demo", "--json", "--address", arena.gateway],
+            env={**os.environ, "ARENA_CA": str(authority.ca)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        token = json.loads(registered.stdout)["token"]
         outside = subprocess.run(
             [sys.executable, str(DEMO_BOT), "--patience", "2", "--address", arena.gateway, "--token", token],
             capture_output=True,

@@ -8,16 +8,21 @@ from random import Random
 from typing import Final, TypeAlias
 
 from engines.balloon_race.board import OFF, PADS, bits, distance, drift, step
-from engines.balloon_race.data import FLIGHT, FREE_DIE, MAIL_POINTS, PAD_ROW, SIZE, SQUARES
+from engines.balloon_race.data import FLIGHT, FREE_DIE, MAIL_POINTS, ORDER_CARDS, PAD_ROW, SIZE, SQUARES
 from engines.balloon_race.rules import RaceState
 from engines.balloon_race.view import RaceView
 from engines.game import Game
+from engines.playout import choose, pick
 
 Value: TypeAlias = Callable[[RaceState], float]
 """How good a position is for the seat that is asked."""
 
 SHORT_LIST: Final = 6
-"""Actions for which it looks through the sixes that still wait."""
+"""Actions for which it looks through the sixes that still wait, and that a search tries."""
+PLAYED_TURNS: Final = 3
+"""Turns that a playout goes on for."""
+QUICK_CHOICES: Final = 16
+"""Actions that a player of a playout looks at."""
 FINISH: Final = 6.0
 """What winning at once is worth beyond the lead, and losing at once costs."""
 MAIL_IN_REACH: Final = 0.6
@@ -39,16 +44,46 @@ def greedy(game: Game, view: RaceView, legal: Sequence[int], rng: Random) -> int
 
 def heuristic(game: Game, view: RaceView, legal: Sequence[int], rng: Random) -> int:
     """Looks through sixes, weighs its lead over what the others may hold, and thinks of who is next."""
+    return short_list(game, view, legal, rng)[0]
+
+
+def short_list(game: Game, view: RaceView, legal: Sequence[int], rng: Random) -> Sequence[int]:
+    """For searches: the actions that look best, the heuristic's first."""
     state, seat = _world(game, view, rng)
     mine_next = _next_turn(view) == seat
     if view.phase in ("put", "move"):
         sign = -1 if mine_next else 1
-        return max(legal, key=lambda action: sign * _threat(state.apply({seat: action})))
+        return nlargest(SHORT_LIST, legal, key=lambda action: sign * _threat(state.apply({seat: action})))
 
     def value(after: RaceState) -> float:
         return _lead(after, seat) + (MAIL_IN_REACH if mine_next else -MAIL_IN_REACH) * _mail_in_reach(after)
 
     return _best(state, seat, legal, value)
+
+
+def playout(world: RaceState, seat: int, rng: Random) -> float:
+    """For searches: the rest of this turn and all of the next few, everybody choosing the best of a few actions: the lead then."""
+    end, chance = _turns_done(world) + PLAYED_TURNS, Random(rng.random())
+    while not world.is_terminal and _turns_done(world) < end:
+        if outcomes := world.chance():
+            world = world.apply_chance(pick(outcomes, chance))
+        else:
+            (actor,) = world.actors()
+            world = world.apply({actor: _quick(world, actor, rng)})
+    return _lead(world, seat)
+
+
+def _turns_done(world: RaceState) -> int:
+    return world.round * len(ORDER_CARDS) + world.turn
+
+
+def _quick(world: RaceState, seat: int, rng: Random) -> int:
+    """The best of a few actions by the lead at once; obstacles at random."""
+    legal = world.legal(seat)
+    if world.phase in ("put", "move"):
+        return choose(legal, rng)
+    tried = rng.sample(legal, min(QUICK_CHOICES, len(legal)))
+    return max(tried, key=lambda action: _lead(world.apply({seat: action}), seat))
 
 
 def _world(game: Game, view: RaceView, rng: Random) -> tuple[RaceState, int]:
@@ -81,12 +116,12 @@ def _lead(state: RaceState, seat: int) -> float:
     return lead
 
 
-def _best(state: RaceState, seat: int, legal: Sequence[int], value: Value) -> int:
-    """The best of ``legal``: all are judged before the sixes that wait have flown, the best few after."""
+def _best(state: RaceState, seat: int, legal: Sequence[int], value: Value) -> list[int]:
+    """The best few of ``legal``, best first: all are judged before the sixes that wait have flown, the best few after."""
     after = {action: state.apply({seat: action}) for action in legal}
     worth = {action: value(position) for action, position in after.items()}
-    short_list = nlargest(SHORT_LIST, legal, key=worth.__getitem__)
-    return max(short_list, key=lambda action: _through_sixes(after[action], seat, value))
+    best = nlargest(SHORT_LIST, legal, key=worth.__getitem__)
+    return sorted(best, key=lambda action: -_through_sixes(after[action], seat, value))
 
 
 def _through_sixes(state: RaceState, seat: int, value: Value) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final, TypeAlias
 
@@ -17,41 +17,40 @@ from engines.pop.view import PopView
 Faces: TypeAlias = list[tuple[int, int]]
 """Cards on the table with their owners."""
 
-GREEDY_WORLDS: Final = 3
-PLACEMENTS_A_DECISION: Final = 200
-"""What the heuristic spends, in turns placed: about 3 ms in Python."""
-SHORT_LIST: Final = 6
-"""Choices that a search tries."""
+HEURISTIC_PLACEMENTS: Final = 60
+"""What the heuristic spends, in turns placed: about 1 ms in Python."""
+SEARCH_PLACEMENTS: Final = 200
+WIDE_LIST: Final = 10
+SEARCH_GUESSES: Final = 150
+SHORT_LIST: Final = 5
+"""What a search spends before its playouts: placements for a wide list, guesses to rank it, and how much of it is left."""
 QUICK_CHOICES: Final = 6
 """Choices that a player of a playout looks at."""
 
 
 def greedy(game: Game, view: PopView, legal: Sequence[int], rng: Random) -> int:
-    """The choice that costs the least in a few guesses at the others' cards."""
-    worlds = [_others(game, view, rng) for _ in range(GREEDY_WORLDS)]
-
-    def cost(action: int) -> int:
-        return sum(_points(view, action, others)[_seat(view)] for others in worlds)
-
-    return min(legal, key=cost)
+    """The choice that costs the least against one guess at the others' cards."""
+    others = _others(game, view, rng)
+    return min(legal, key=lambda action: _points(view, action, others)[_seat(view)])
 
 
 def heuristic(game: Game, view: PopView, legal: Sequence[int], rng: Random) -> int:
     """The choice with the best expected lead over the others: sequential halving, the same guesses for all that are left."""
-    return _halved(game, view, legal, rng, 1)[0]
+    return _halved(game, view, legal, rng, 1, HEURISTIC_PLACEMENTS)[0]
 
 
 def short_list(game: Game, view: PopView, legal: Sequence[int], rng: Random) -> Sequence[int]:
-    """For searches: the choices that are best as far as this turn goes, the heuristic's first."""
-    best = _halved(game, view, legal, rng, SHORT_LIST)
-    first = _halved(game, view, best, rng, 1)[0]
-    return [first, *(action for action in best if action != first)]
+    """For searches: the best choices as far as this turn goes, best first, if the others think before they choose."""
+    wide = _halved(game, view, legal, rng, WIDE_LIST, SEARCH_PLACEMENTS)
+    guesses = [_thoughtful_others(game, view, rng) for _ in range(SEARCH_GUESSES)]
+    return sorted(wide, key=lambda action: sum(_behind(view, action, others) for others in guesses))[:SHORT_LIST]
 
 
 def playout(world: PopState, seat: int, rng: Random) -> float:
-    """For searches: plays the round to its end, everybody with an eye on the turn: how many points the others then have more."""
-    round_, chance = world.round, Random(rng.random())
-    while world.round == round_ and not world.is_terminal:
+    """For searches: plays this turn and the next, everybody with an eye on the turn: how many points the others then have more."""
+    last, chance = world.due.turn + 1, Random(rng.random())
+    round_ = world.round
+    while not world.is_terminal and world.round == round_ and world.due.turn <= last:
         if outcomes := world.chance():
             world = world.apply_chance(pick(outcomes, chance))
         else:
@@ -63,12 +62,8 @@ def playout(world: PopState, seat: int, rng: Random) -> float:
 def quick(world: PopState, seat: int, rng: Random) -> int:
     """For searches: the best of a few choices against one guess at what the others choose."""
     legal = world.legal(seat)
-    faces = [(card, CHIEF_OWNER) for card in world.chief]
-    for other, hand in enumerate(world.hands):
-        if other != seat:
-            faces += [(card, other) for card in rng.sample(hand, world.plan.cards_each)]
-    missing = FACES - len(faces) - world.plan.cards_each
-    faces += [(card, CHIEF_OWNER) for card in rng.sample(world.deck, missing)]
+    chosen = {other: _any_cards(world, other, rng) for other in world.actors() if other != seat}
+    faces = _faces(world, chosen, world.plan.cards_each, rng)
 
     def cost(action: int) -> int:
         _, blasts = place_faces(world.columns, [*faces, *((card, seat) for card in cards_of(action))])
@@ -79,18 +74,16 @@ def quick(world: PopState, seat: int, rng: Random) -> int:
     return min(rng.sample(legal, min(QUICK_CHOICES, len(legal))), key=cost)
 
 
-def _halved(game: Game, view: PopView, legal: Sequence[int], rng: Random, left: int) -> list[int]:
-    """The ``left`` best choices, or all, by sequential halving; the best one first if there is only one left."""
-    seat = _seat(view)
+def _halved(game: Game, view: PopView, legal: Sequence[int], rng: Random, left: int, placements: int) -> list[int]:
+    """The ``left`` best choices, or all, by sequential halving for about so many placements down to one."""
     choices = list(legal)
     cost = dict.fromkeys(choices, 0)
     halvings = max(1, (len(choices) - 1).bit_length())
     while len(choices) > left:
-        for _ in range(max(1, PLACEMENTS_A_DECISION // (halvings * len(choices)))):
+        for _ in range(max(1, placements // (halvings * len(choices)))):
             others = _others(game, view, rng)
             for action in choices:
-                points = _points(view, action, others)
-                cost[action] += points[seat] * view.players - sum(points)
+                cost[action] += _behind(view, action, others)
         choices.sort(key=cost.__getitem__)
         del choices[max(left, (len(choices) + 1) // 2) :]
     return choices
@@ -105,12 +98,34 @@ def _others(game: Game, view: PopView, rng: Random) -> Faces:
     """A guess at the turn's other cards: hands dealt at random, choices at random, the Chief's hidden cards too."""
     world = game.determinize(view, rng)
     assert isinstance(world, PopState)
-    faces = [(card, CHIEF_OWNER) for card in view.chief]
-    for seat, hand in enumerate(world.hands):
-        if seat != view.seat:
-            faces += [(card, seat) for card in rng.sample(hand, world.plan.cards_each)]
-    missing = FACES - len(faces) - world.plan.cards_each
+    chosen = {other: _any_cards(world, other, rng) for other in world.actors() if other != view.seat}
+    return _faces(world, chosen, world.plan.cards_each, rng)
+
+
+def _thoughtful_others(game: Game, view: PopView, rng: Random) -> Faces:
+    """The same, but the others choose as players of playouts do."""
+    world = game.determinize(view, rng)
+    assert isinstance(world, PopState)
+    chosen = {other: cards_of(quick(world, other, rng)) for other in world.actors() if other != view.seat}
+    return _faces(world, chosen, world.plan.cards_each, rng)
+
+
+def _any_cards(world: PopState, seat: int, rng: Random) -> Sequence[int]:
+    return rng.sample(world.hands[seat], world.plan.cards_each)
+
+
+def _faces(world: PopState, chosen: Mapping[int, Sequence[int]], to_come: int, rng: Random) -> Faces:
+    """The turn's cards but for the ``to_come`` of one seat: the Chief's, hidden ones drawn, and those that were chosen."""
+    faces = [(card, CHIEF_OWNER) for card in world.chief]
+    faces += [(card, seat) for seat, cards in chosen.items() for card in cards]
+    missing = FACES - len(faces) - to_come
     return faces + [(card, CHIEF_OWNER) for card in rng.sample(world.deck, missing)]
+
+
+def _behind(view: PopView, action: int, others: Faces) -> int:
+    """How much more this turn costs ``view.seat`` than the others on average, times the players."""
+    points = _points(view, action, others)
+    return points[_seat(view)] * view.players - sum(points)
 
 
 def _points(view: PopView, action: int, others: Faces) -> list[int]:

@@ -15,6 +15,7 @@ from arena.ratings.entries import Recentring
 from arena.storage import ledger, official
 from arena.storage.tables import ladder
 from arena.storage.tables import official as official_table
+from arena.storage.workers import heartbeat
 from tests.storage.support import SPEC, World
 
 
@@ -30,6 +31,8 @@ def _history(world: World, sets: int = 40) -> None:
             order = sorted(at_seat, key=lambda bot: -strength[bot])
             return tuple(order.index(bot) + 1 for bot in at_seat)
 
+        with world.database.write() as connection:
+            heartbeat(connection, world.lease)  # many sets on a slow machine take longer than a lease
         world.play(world.queue(seats), places)
 
 

@@ -3,7 +3,7 @@
 # is whole where it is copied to. A test holds the copies against the originals.
 set -euo pipefail
 cd "$(dirname "$0")"
-for kit in rust cpp; do
+for kit in rust cpp java/botarena; do
   out="../bots/$kit/proto"
   rm -rf "$out"
   find botarena/games botarena/v1/play.proto -name '*.proto' | while read -r file; do

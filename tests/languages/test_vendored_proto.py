@@ -8,7 +8,7 @@ import pytest
 
 from tests.languages import kit
 
-KITS = ("rust", "cpp")
+KITS = ("rust", "cpp", "java/botarena")
 PROTO = kit.ROOT / "proto"
 
 

@@ -1,0 +1,81 @@
+package botarena;
+
+import io.grpc.ChannelCredentials;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.TlsChannelCredentials;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Where the arena is.
+ *
+ * @param text {@code host:port} or {@code unix:path}
+ * @param tls whether TLS is spoken there
+ */
+record Address(String text, boolean tls) {
+  private static final String UNIX = "unix:";
+  private static final int MAX_MESSAGE_BYTES = 16 << 20;
+
+  /** TLS everywhere but on this machine, unless {@code insecure}. */
+  static Address parse(String given, boolean insecure) throws BotArenaException {
+    String text = given.strip();
+    if (text.isEmpty()) {
+      throw wrong("no address: set ARENA_ADDRESS or --address, e.g. localhost:7700");
+    }
+    if (text.startsWith(UNIX)) {
+      if (text.length() == UNIX.length()) {
+        throw wrong("unix: needs the path of a socket, e.g. unix:/run/arena.sock");
+      }
+      return new Address(text, false);
+    }
+    int colon = text.lastIndexOf(':');
+    if (colon < 1 || text.contains("/") || !isPort(text.substring(colon + 1))) {
+      throw wrong(
+          "'" + text + "' is no address: write host:port, e.g. localhost:7700, or unix:/path");
+    }
+    return new Address(text, !insecure && !isLoopback(text.substring(0, colon)));
+  }
+
+  private static BotArenaException wrong(String message) {
+    return new BotArenaException(BotArenaException.Kind.MISCONFIGURED, message);
+  }
+
+  private static boolean isPort(String text) {
+    return text.matches("\\d{1,5}") && Integer.parseInt(text) > 0 && Integer.parseInt(text) < 65536;
+  }
+
+  private static boolean isLoopback(String host) {
+    return host.equals("localhost")
+        || host.equals("[::1]")
+        || host.matches("127\\.\\d+\\.\\d+\\.\\d+");
+  }
+
+  /** Who can open a socket file has been let in by the file system. */
+  boolean needsToken() {
+    return !text.startsWith(UNIX);
+  }
+
+  /**
+   * How long nothing may answer before the process gives up. A socket file belongs to a server on
+   * this machine: where that is gone, its bots must not stay behind for ever.
+   */
+  Duration patience(boolean connectedBefore) {
+    if (!connectedBefore) {
+      return Duration.ofSeconds(30);
+    }
+    return text.startsWith(UNIX) ? Duration.ofSeconds(60) : Duration.ofDays(36500);
+  }
+
+  /** A new channel. */
+  ManagedChannel channel() {
+    ChannelCredentials credentials =
+        tls ? TlsChannelCredentials.create() : InsecureChannelCredentials.create();
+    return Grpc.newChannelBuilder(text, credentials)
+        .maxInboundMessageSize(MAX_MESSAGE_BYTES)
+        .keepAliveTime(30, TimeUnit.SECONDS)
+        .disableRetry()
+        .build();
+  }
+}

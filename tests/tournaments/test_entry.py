@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from arena.tournaments.formats.event import Pairing
 from arena.tournaments.progress import GamePlayed, SetOrder, SetPlayed, Step
 from arena.tournaments.remote import call, open_ladders
 from arena.tournaments.spec import parse
+from tests.ladder.test_scheduler import Desk, connect, scheduler_of, seats_of
 from tests.storage.support import World
 from tests.tournaments.support import ROUND_ROBIN
 
@@ -200,6 +202,23 @@ def test_running_events_keep_their_bots_from_ladders(world: World) -> None:
         assert store.busy_bots(connection) == {one.bot_id for one in field if one.name != "c1"}
         store.finish(connection, event.id, "done")
         assert store.busy_bots(connection) == frozenset()
+
+
+def test_scheduler_seats_no_bot_of_a_running_event(world: World) -> None:
+    """A connected bot in a running event gets no set of a ladder; once the event is over it does."""
+    desk = Desk()
+    mine = connect(world, desk, "a1", credit=4)
+    scheduler = scheduler_of(world, desk, house_sets=0)
+    event = create(world.database, ROUND_ROBIN)
+    with world.database.write() as connection:
+        field = [entry.listed(connection, "a1"), entry.listed(connection, "random")]
+        playing = tuple(replace(one, seed=seed) for seed, one in enumerate(field, 1))
+        store.begin(connection, event.id, playing)
+    assert scheduler.round().made == 0
+    with world.database.write() as connection:
+        store.finish(connection, event.id, "done")
+    assert scheduler.round().made > 0
+    assert any((mine.version_id, "0") in seats_of(world, set_id) for set_id in desk.rung)
 
 
 def test_what_is_written_once_stays(world: World) -> None:

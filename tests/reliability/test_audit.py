@@ -13,7 +13,8 @@ import pytest
 
 from arena.audit import Auditor, Report
 from arena.storage.db import Database
-from tests.simulation.world import KEY, World, simulate
+from tests.simulation.processes import KEY
+from tests.simulation.world import World, simulate
 
 PUBLIC = KEY.public_key().public_bytes_raw()
 

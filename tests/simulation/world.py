@@ -13,7 +13,6 @@ from random import Random
 from typing import Any
 from unittest import mock
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import select
 
 import engines
@@ -21,15 +20,7 @@ from arena.audit import Auditor
 from arena.errors import ArenaError, Unavailable
 from arena.gateway import clock
 from arena.gateway.auth import Principal
-from arena.gateway.core import GatewayCore
-from arena.gateway.registry import RegistryPublisher
-from arena.gateway.relay import RelayServicer
-from arena.gateway.server import Admission, PlayServicer
 from arena.gateway.session import Identity
-from arena.host.journal import write_spooled
-from arena.host.player import SetPlayer
-from arena.host.port import Port
-from arena.host.remote import Gateways
 from arena.ladder.desk import OnlineBot
 from arena.ladder.entry import open_ladders
 from arena.ladder.scheduler import Scheduler
@@ -44,9 +35,10 @@ from arena.storage.plans import seating
 from arena.storage.tables import bot, game_set, match, result, set_seat
 from botarena.v1 import play_pb2 as pb
 from tests.simulation.bots import FAULTS, SimBot
-from tests.simulation.edges import Disk, MemoryDatabase, Queue, SimRegistry, SimStore
+from tests.simulation.edges import Disk, MemoryDatabase, Queue, SimRegistry
 from tests.simulation.loop import Process, Trace, VirtualLoop, determinism, process_of
 from tests.simulation.network import ClientWire, Stream, Weather
+from tests.simulation.processes import KEY, Gateway, WorkerProcess
 
 LOG_LEVEL = logging.CRITICAL
 GATEWAYS = ("gw0", "gw1")
@@ -54,7 +46,6 @@ TROUBLE_S = 14.0
 """How long things go wrong."""
 HEALED_S = 200.0
 """How long the arena may take to be at rest once nothing goes wrong any more."""
-KEY = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"a key for simulations").digest())
 TIME = TimeControl(bank_ms=40_000)
 LADDERS = (*(("pop", 2, {}),) * 5, ("pop", 3, {}), ("balloon-challenge", 2, {}))
 KINDS = ("good", "good", "mover", "twice", "slow", "illegal", "vanishing")
@@ -114,116 +105,6 @@ def _end_all(loop: VirtualLoop) -> None:
         for task in tasks:
             task.cancel()
         loop.run_until_complete(asyncio.wait(tasks, timeout=0.01))
-
-
-class Gateway:
-    """A gateway process: the real core, servers and publisher."""
-
-    def __init__(self, world: World, address: str, name: str) -> None:
-        self.process = Process(name)
-        self.core = GatewayCore(name, games={"pop": range(2, 6), "balloon-challenge": range(2, 6)})
-        self.relay = RelayServicer(self.core)
-        self.play = PlayServicer(self.core, world, Admission())  # type: ignore[arg-type]
-        self.publisher = RegistryPublisher(self.core, world.registry, address)  # type: ignore[arg-type]
-        self.bots: list[Stream] = []
-        self.workers: list[Stream] = []
-        self.process.at_death.append(self._die)
-        self.process.context.run(self.core.start)
-        self.process.context.run(self.publisher.start)
-
-    def _die(self) -> None:
-        self.core.close()
-        for stream in (*self.bots, *self.workers):
-            stream.cut(0.003, 0.0)
-
-    async def drain(self) -> None:
-        """As on SIGTERM."""
-        await self.play.drain(5_000)
-        await self.publisher.close()
-        self.relay.close()
-        await asyncio.sleep(0.1)
-
-
-class House:
-    """A worker's house bots, in a core of its own."""
-
-    def __init__(self, world: World, process: Process) -> None:
-        self._world = world
-        self._process = process
-        self._core = GatewayCore("local", games={"pop": range(2, 6), "balloon-challenge": range(2, 6)})
-        self._play = PlayServicer(self._core, self, Admission())  # type: ignore[arg-type]
-        self._core.attach("host", self._on_event)
-        self._ports: dict[str, Port] = {}
-        self._numbers: dict[str, int] = {}
-        self._lock = asyncio.Lock()
-        process.at_death.append(self._core.close)
-        self._core.start()
-
-    async def authenticate(self, token: str) -> Principal:
-        return Principal(token)
-
-    async def identify(self, principal: Principal, hello: pb.Hello) -> Identity:
-        number = self._number(principal.token_id)
-        return Identity(number, number, principal.token_id, "1", "house")
-
-    async def port(self, name: str, version: str) -> Port:
-        async with self._lock:
-            return await self._port(name)
-
-    async def _port(self, name: str) -> Port:
-        if name not in self._ports:
-            program = self._world.program(name, "house", 64, self._dial)
-            self._process.spawn(program.run())
-            while (session := self._core.newest(self._number(name), "0")) is None:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-            self._ports[name] = Port(session.id, lambda event: self._core.handle_worker_event("host", event))
-        return self._ports[name]
-
-    def _number(self, name: str) -> int:
-        return self._numbers.setdefault(name, len(self._numbers) + 1)
-
-    def _dial(self, name: str) -> ClientWire:
-        stream = Stream(lambda: 0.0001, (("authorization", f"Bearer {name}"),))
-        stream.serve(self._process, lambda context: self._play.play(None, context))
-        return ClientWire(stream)
-
-    def _on_event(self, event: Any) -> None:
-        for port in self._ports.values():
-            if port.session == event.session:
-                port.handle(event)
-
-
-class WorkerProcess:
-    """A worker process: the real player and relay, a simulated store and Celery."""
-
-    def __init__(self, world: World, name: str) -> None:
-        self.process = Process(name)
-        self.store = SimStore(self.process, world.database, world.disk, world.fork("store"))
-        self.player = SetPlayer(name, self.store, KEY, max_sets=world.concurrency)
-        self._world = world
-        self._stop = asyncio.Event()
-
-    async def run(self) -> None:
-        """Until it is killed."""
-        write_spooled(self._world.database, self.store.spooled)
-        await self.player.register()
-        house = House(self._world, self.process)
-        async with Gateways(
-            self._world.registry, self.process.name, lambda: self.player.lease.epoch, dial=self._world.dial_relay
-        ) as gateways:
-            takers = [asyncio.ensure_future(self._take()) for _ in range(self._world.concurrency)]
-            await self.player.run(house, gateways, self._stop, self._pulse)
-            for taker in takers:
-                taker.cancel()
-
-    async def _take(self) -> None:
-        while True:
-            set_id = await self._world.queue.take()
-            self._world.trace.add("doorbell", self.process.name, set_id)
-            await self.player.play(set_id)
-
-    async def _pulse(self) -> None:
-        pass
 
 
 class World:
@@ -594,12 +475,15 @@ class World:
 
     def _check_seen(self, one: SimBot, seat: int, seen: Any, events: Sequence[Any]) -> None:
         for (seq, actor), shown in seen.items():
-            event = events[seq]
+            event = events[seq] if seq < len(events) else None
             if isinstance(event, ChanceDrawn):
                 true, visible = event.outcome, event.before.sees(seat, None, event.outcome)
-            else:
-                true = next(part.action for part in event.parts if part.seat == actor)
+            elif event is not None and (parts := [part for part in event.parts if part.seat == actor]):
+                true = parts[0].action
                 visible = actor == seat or event.before.sees(seat, actor, true)
+            else:
+                self.complain(f"{one.name} was shown event {seq}, of which the record of its match knows nothing")
+                return
             if shown != (true if visible else None):
                 self.complain(f"{one.name} on seat {seat} was shown {shown} for event {seq}, which is {true}")
 

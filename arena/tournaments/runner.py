@@ -112,7 +112,7 @@ class Runner:
         if time.monotonic() - self._written > BEAT_S:
             await self._write(lambda connection: None)
         for key, (order, task) in tuple(self._playing.items()):
-            if not task.done():
+            if key not in self._playing or not task.done():  # an absence may have ended the pairing's other sets
                 continue
             del self._playing[key]
             played = task.result()

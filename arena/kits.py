@@ -29,10 +29,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import bots
 from arena.errors import UserError
 
-FOLDER: Final = Path(bots.__file__).parent
+FOLDER: Final = Path(__file__).parents[1] / "bots"
 """The kits are beside the house bots, in a checkout and where the package is installed."""
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 MAX_NAME: Final = 40

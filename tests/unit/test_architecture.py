@@ -15,6 +15,7 @@ PACKAGES = {
     "engines": ROOT / "engines",
     "workers": ROOT / "workers",
     "bots.house": ROOT / "bots" / "house",
+    "bots.bridges": ROOT / "bots" / "bridges",
     "botarena": ROOT / "bots" / "python" / "botarena",
 }
 PURE = (
@@ -84,6 +85,8 @@ def test_imports(name: str, path: Path) -> None:
         assert outside <= {"grpc", "google"}
     elif is_in(name, "bots.house"):
         assert not {i for i in ours if not is_in(i, "botarena", "engines", "bots.house")}
+    elif is_in(name, "bots.bridges"):
+        assert not {i for i in ours if not is_in(i, "botarena", "engines", "bots.bridges")}
     elif is_in(name, "arena"):
         assert not {i for i in ours if is_in(i, "workers", "tests")}
         if not is_in(name, "arena.bench"):

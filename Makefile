@@ -23,8 +23,8 @@ $(UV):
 run: .venv/.done ## Sets everything up and runs the arena: http://127.0.0.1:7780 shows it.
 	@exec .venv/bin/arena up
 
-test: .venv/.done ## Runs the tests.
-	.venv/bin/pytest
+test: .venv/.done ## Runs the tests, two at a time.
+	.venv/bin/pytest -n 2
 
 check: .venv/.done ## Formatting, lint, types, protocol, generated code.
 	.venv/bin/ruff format --check .

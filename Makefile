@@ -36,9 +36,11 @@ check: .venv/.done ## Formatting, lint, types, protocol, generated code.
 	.venv/bin/buf breaking proto --against proto/baseline.binpb
 	proto/check_generated.sh
 
-proto: .venv/.done ## Regenerates the Python stubs from proto/.
+proto: .venv/.done ## Regenerates the Python stubs, the kits' copies and the protocol's page from proto/.
 	.venv/bin/buf format -w proto
 	proto/generate.sh
+	proto/vendor.sh
+	.venv/bin/python proto/docs/page.py
 
 sim: .venv/.done ## Histories on virtual time: SEED=17 shows one, SEEDS=100000 looks for a bad one.
 	.venv/bin/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000))

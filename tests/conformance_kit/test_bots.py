@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import botarena
 from arena.cli import app
+from arena.conformance.scenario import SCENARIOS
 from arena.errors import UserError
 
 SDK = Path(botarena.__file__).parents[1]
@@ -98,3 +99,15 @@ def test_the_list_names_what_there_is() -> None:
     outcome = CliRunner().invoke(app, ["conformance", "--list"])
     assert outcome.exit_code == 0
     assert re.search(r"wrong-token +required +gives up after UNAUTHENTICATED", outcome.stdout)
+
+
+def test_the_page_names_every_scenario() -> None:
+    """docs/conformance.md has a row for each, with its level's heading above and its words."""
+    page = (SDK.parents[1] / "docs" / "conformance.md").read_text()
+    rows = [
+        (level.lower(), *row)
+        for level, table in re.findall(r"## (\w+)\n\n(.*?)(?=\n##|\Z)", page, re.DOTALL)
+        for row in re.findall(r"\| `([\w-]+)` \| (.*) \|", table)
+    ]
+    scenarios = SCENARIOS.values()
+    assert sorted(rows) == sorted((str(one.level), one.name, one.expected) for one in scenarios)

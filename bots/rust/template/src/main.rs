@@ -14,10 +14,14 @@ impl Bot for MyBot {
     }
 
     fn on_end(&mut self, outcome: &Outcome) {
-        println!("{:?}: place {:?}, {:?} points", outcome.end, outcome.place(), outcome.score());
+        let (place, points) = (outcome.place(), outcome.score());
+        println!("{:?}: place {place:?}, {points:?} points", outcome.end);
     }
 }
 
 fn main() -> std::process::ExitCode {
-    botarena::run(Profile::new(["{{game}}"]), |game: &Match| MyBot { rng: Rng::new(game.bot_seed) })
+    let profile = Profile::new(["{{game}}"]);
+    botarena::run(profile, |game: &Match| MyBot {
+        rng: Rng::new(game.bot_seed),
+    })
 }

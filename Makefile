@@ -24,7 +24,7 @@ run: .venv/.done ## Sets everything up and runs the arena: http://127.0.0.1:7780
 	@exec .venv/bin/arena up
 
 test: .venv/.done ## Runs the tests, two at a time.
-	.venv/bin/pytest -n 2
+	.venv/bin/pytest -n 2 --dist loadfile
 
 check: .venv/.done ## Formatting, lint, types, protocol, generated code.
 	.venv/bin/ruff format --check .

@@ -20,7 +20,7 @@ import pytest
 from tests.integration.harness import Arena, until
 
 ROOT = Path(__file__).parents[2]
-BUILD_TIMEOUT_S = 600.0
+BUILD_TIMEOUT_S = 1500.0
 MATCH_TIMEOUT_S = 300.0
 STOP_TIMEOUT_S = 90.0
 """A drained bot first finishes the set that it plays."""

@@ -12,8 +12,8 @@ from tests.chaos.kills import Outcome, run
 from tests.chaos.postgres import PostgreSQL, is_here
 
 IN_CI = os.environ.get("CI") == "true"
-KILLS = 20 if IN_CI else 6
-KILLS_ON_POSTGRESQL = 5 if IN_CI else 4
+KILLS = 8 if IN_CI else 6
+KILLS_ON_POSTGRESQL = 4
 
 
 def test_kills(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.simulation.world import simulate
 
 ROOT = Path(__file__).parents[2]
 IN_CI = os.environ.get("CI") == "true"
-SEEDS = 2000 if IN_CI else 100
+SEEDS = 300 if IN_CI else 100
 PATIENCE = 150
 """Within so many seeds each bug that is put in must be found."""
 

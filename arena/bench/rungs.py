@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import comb
@@ -21,6 +20,7 @@ from typing import Final, NamedTuple
 
 import engines
 from arena.match.deal import ChanceStream
+from arena.pools import process_pool
 from arena.ratings.summary import Summary, pairwise_scores, summarise
 from bots.house import NAMES, find, games_of
 
@@ -90,7 +90,7 @@ def looks(sets: int) -> Iterator[int]:
 def climb(rung: Rung, games: int, seed: int, jobs: int, on_set: Callable[[Rung], None]) -> None:
     """Plays a rung until it holds or there have been ``games`` games; ``on_set`` hears of each set. Repeats with ``seed``."""
     per_set = engines.get(rung.game).min_players
-    with ProcessPoolExecutor(jobs) as pool:
+    with process_pool(jobs) as pool:
         for look in looks(max(1, games // per_set)):
             numbers = range(len(rung.sets), look)
             for played in pool.map(play_set, *_columns(rung, seed, numbers)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from arena.errors import ArenaError
@@ -135,6 +135,18 @@ class Port:
     def frozen(self) -> bool:
         """Whether the session is out of the arena's reach."""
         return self._frozen
+
+    def account(self, used: Iterable[relay.OpenDecision]) -> None:
+        """What the session's own clocks say now that it cannot be reached; a question that it does not name never got there.
+
+        How long ago a question was sent says little: it may have been on its way for most of that time.
+        """
+        used_ms = {(one.game_id, one.decision_id): one.elapsed_ms for one in used}
+        now = time.monotonic()
+        for key, asked in self._asked.items():
+            if asked.sent_at is not None:
+                asked.used_s = used_ms[key] / 1000 if key in used_ms else asked.used_s
+                asked.sent_at = now
 
     def freeze(self, since: float) -> None:
         """The session is out of the arena's reach since then (monotonic seconds): the clocks of its games stand still."""

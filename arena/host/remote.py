@@ -61,6 +61,7 @@ class Gateways:
         self._where: dict[BotKey, str] = {}
         self._keys: dict[str, BotKey] = {}
         self._searches: dict[BotKey, asyncio.Task[None]] = {}
+        self._reports: set[asyncio.Task[None]] = set()
         self._users: Counter[BotKey] = Counter()
         self._locks: WeakValueDictionary[BotKey, asyncio.Lock] = WeakValueDictionary()
 
@@ -68,9 +69,10 @@ class Gateways:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        for search in self._searches.values():
-            search.cancel()
-        await asyncio.gather(*self._searches.values(), return_exceptions=True)
+        tasks = (*self._searches.values(), *self._reports)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(link.client.close() for link in self._links.values()))
 
     async def acquire(self, bot_id: int, instance: str) -> Port:
@@ -149,14 +151,35 @@ class Gateways:
         if key is None or port is None:
             return
         match event.WhichOneof("event"):
-            case "session_unknown" | "session_released":
+            case "session_unknown":
+                port.account(())
+                self._search(key, frozen_since=time.monotonic())
+            case "session_released":
+                port.account(event.session_released.open)
                 self._search(key, frozen_since=time.monotonic())
             case "session_lost":
+                port.account(event.session_lost.open)
                 self._search(key, frozen_since=None)
             case "game_unknown":
                 port.tell_again()
+            case "expired" if event.expired.disconnected:
+                self._while_away(key, port, event)
             case _:
                 port.handle(event)
+
+    def _while_away(self, key: BotKey, port: Port, event: relay.GatewayEvent) -> None:
+        """A gateway reports that a bot's time ran out in its absence. It does not know whether the bot is elsewhere."""
+
+        async def report() -> None:
+            session = port.session
+            if port.frozen or await self._elsewhere(key, port, session) or port.frozen:
+                self._search(key, frozen_since=None)
+            elif port.session == session:
+                port.handle(event)
+
+        task = asyncio.create_task(report())
+        self._reports.add(task)
+        task.add_done_callback(self._reports.discard)
 
     def _on_down(self, address: str, why: str) -> None:
         """A gateway is gone: its clocks stood still from when it was last heard."""
@@ -204,4 +227,7 @@ class Gateways:
             self._forget(key, port)  # else it would report there that their time ran out
             port.freeze(asked)
             return False
-        return location is not None and (location.session != session or location.relay != self._where[key])
+        if location is None or (location.session == session and location.relay == self._where[key]):
+            return False
+        port.freeze(asked)  # It is back; what passes until it is asked there is the arena's.
+        return True

@@ -250,6 +250,28 @@ async def test_a_second_ctrl_c_ends_at_once() -> None:
     never.set()
 
 
+async def test_two_programs_in_one_process_give_the_signals_back() -> None:
+    """Although they end in the order in which they began; till then each is told of each signal."""
+    before = signal.getsignal(signal.SIGTERM)
+    async with scripted_arena() as first, scripted_arena() as second:
+        tasks, streams = [], []
+        for arena in (first, second):
+            tasks.append(playing(lambda view, legal, clock: legal[0], arena))
+            streams.append(await arena.stream())
+            await streams[-1].welcome()
+            streams[-1].start("g1")
+            await streams[-1].quiet()
+        signal.raise_signal(signal.SIGTERM)
+        for stream in streams:
+            assert (await stream.expect("set_credit")).drain
+        for stream, task in zip(streams, tasks, strict=True):
+            assert signal.getsignal(signal.SIGTERM) is not before
+            stream.finish("g1")
+            stream.done()
+            await finished(task)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 async def test_a_drain_without_a_stream_or_games_ends_at_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -7,29 +7,10 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 
 from tests.simulation.bugs import BUGS, planted
-from tests.simulation.world import History, simulate
-
-BATCH = 10
-
-
-def run_batch(first: int, count: int) -> list[History]:
-    """Some seeds, in a process of the pool."""
-    return [simulate(seed) for seed in range(first, first + count)]
-
-
-def run_seeds(first: int, count: int, jobs: int) -> Iterator[History]:
-    """The histories of many seeds, in order."""
-    if jobs == 1:
-        yield from (simulate(seed) for seed in range(first, first + count))
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        starts = range(first, first + count, BATCH)
-        for batch in pool.map(run_batch, starts, [min(BATCH, first + count - start) for start in starts]):
-            yield from batch
+from tests.simulation.seeds import run_seeds
+from tests.simulation.world import simulate
 
 
 def show(seed: int, bug: str | None) -> int:

@@ -167,6 +167,24 @@ def test_r69_the_clock_stands_still_while_there_is_no_gateway() -> None:
     play(trouble)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_r69_nobody_is_charged_for_what_was_on_its_way(seed: int) -> None:
+    """Relays stand still, for less than it takes to give one up, again and again, while all bots change their gateways."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 8)
+        for _ in range(3):
+            for gateway in world.gateways.values():
+                for stream in gateway.workers:
+                    stream.stalled_until = world.loop.time() + 4.7
+            await asyncio.sleep(0.5)
+            for bot in world.bots:
+                bot.move()
+            await asyncio.sleep(6)
+
+    assert simulate(seed, trouble=trouble).problems == ()
+
+
 def test_r67_a_bot_that_moves_while_redis_is_away_is_not_charged() -> None:
     """Nobody can say where it went: its clock stands still till the registry answers again."""
 

@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.__main__ import run_seeds
 from tests.simulation.bugs import BUGS, planted
+from tests.simulation.seeds import run_seeds
 from tests.simulation.world import simulate
 
 ROOT = Path(__file__).parents[2]
 IN_CI = os.environ.get("CI") == "true"
 SEEDS = 300 if IN_CI else 100
-KNOWN_BAD = (155, 193)
-"""Seeds in which a good bot that moves loses by TIMEOUT: an open bug, see test_known_bad_histories."""
 PATIENCE = 150
 """Within so many seeds each bug that is put in must be found."""
 
@@ -27,16 +25,9 @@ def test_no_history_breaks_an_invariant() -> None:
     broken = [
         f"make sim SEED={history.seed}: {history.problems[0]}"
         for history in run_seeds(0, SEEDS, os.cpu_count() or 1)
-        if history.problems and history.seed not in KNOWN_BAD
+        if history.problems
     ]
     assert not broken
-
-
-@pytest.mark.xfail(strict=True, reason="a bot that moves between gateways can be charged the arena's time: to be fixed")
-@pytest.mark.parametrize("seed", KNOWN_BAD)
-def test_known_bad_histories(seed: int) -> None:
-    """Histories that break an invariant today; strict, so that whoever mends it must take the seed from the list."""
-    assert not simulate(seed).problems
 
 
 def test_a_seed_is_a_history_to_the_byte() -> None:

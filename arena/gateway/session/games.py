@@ -67,6 +67,13 @@ class Games:
         """Whether any answer is awaited."""
         return any(game.open_decision for game in self._games.values())
 
+    def open_of(self, worker: str) -> Iterator[rpb.OpenDecision]:
+        """The decisions of a worker that await an answer, and what their clocks have used."""
+        for game_id, game in self._games.items():
+            if game.worker == worker and (decision := game.open_decision):
+                elapsed_ms = decision.elapsed_us(self._out.now_us) // 1000
+                yield rpb.OpenDecision(game_id=game_id, decision_id=decision.id, elapsed_ms=elapsed_ms)
+
     def restate(self) -> None:
         """Tell all that runs and is asked, as if it began."""
         for game in self._games.values():

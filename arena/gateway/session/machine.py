@@ -158,7 +158,9 @@ class Session:
         self._out.now_us = now_us
         self._games.pause()
         for worker in self._workers():
-            self._out.to_worker(worker, rpb.GatewayEvent(session_released=rpb.SessionReleased()))
+            self._out.to_worker(
+                worker, rpb.GatewayEvent(session_released=rpb.SessionReleased(open=self._games.open_of(worker)))
+            )
         draining = pb.Draining(reason=pb.Draining.REASON_SERVER, reconnect_within_ms=reconnect_within_ms)
         self._out.close(draining, flush=True)
         return self._out.effects()
@@ -358,7 +360,9 @@ class Session:
 
     def _tell_lost(self) -> None:
         for worker in self._workers():
-            self._out.to_worker(worker, rpb.GatewayEvent(session_lost=rpb.SessionLost()))
+            self._out.to_worker(
+                worker, rpb.GatewayEvent(session_lost=rpb.SessionLost(open=self._games.open_of(worker)))
+            )
         self._absences += 1
         self._watch_absence()
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import grpc
 
@@ -302,19 +302,34 @@ def _cancelling() -> bool:
     return task is not None and task.cancelling() > 0
 
 
+_interested: list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = []
+_handlers_before: dict[signal.Signals, Any] = {}
+
+
 @contextmanager
 def _signals(loop: asyncio.AbstractEventLoop, interrupted: Callable[[], None]) -> Iterator[None]:
-    """Calls ``interrupted`` on the loop for SIGINT and SIGTERM while it lasts; only a main thread may."""
+    """Calls ``interrupted`` on the loop for SIGINT and SIGTERM while it lasts; only a main thread may.
+
+    Several may last at once and end in any order: the first one in takes the signals, the last one out gives them back.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def handler(_signum: int, _frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(interrupted)
+        for one, call in tuple(_interested):
+            if not one.is_closed():
+                one.call_soon_threadsafe(call)
 
-    before = {signum: signal.signal(signum, handler) for signum in (signal.SIGINT, signal.SIGTERM)}
+    if not _interested:
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            _handlers_before[signum] = signal.signal(signum, handler)
+    entry = (loop, interrupted)
+    _interested.append(entry)
     try:
         yield
     finally:
-        for signum, old in before.items():
-            signal.signal(signum, old)
+        _interested.remove(entry)
+        if not _interested:
+            for signum, old in _handlers_before.items():
+                signal.signal(signum, old)

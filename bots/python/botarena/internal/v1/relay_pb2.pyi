@@ -438,14 +438,46 @@ class Expired(google.protobuf.message.Message):
 global___Expired = Expired
 
 @typing.final
+class OpenDecision(google.protobuf.message.Message):
+    """A decision that a session has asked its bot for and that is not answered."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: builtins.int
+    DECISION_ID_FIELD_NUMBER: builtins.int
+    ELAPSED_MS_FIELD_NUMBER: builtins.int
+    game_id: builtins.str
+    decision_id: builtins.int
+    elapsed_ms: builtins.int
+    """What its clock has used, in ms. Only the session knows: a question may have been on its way for long."""
+    def __init__(
+        self,
+        *,
+        game_id: builtins.str = ...,
+        decision_id: builtins.int = ...,
+        elapsed_ms: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["decision_id", b"decision_id", "elapsed_ms", b"elapsed_ms", "game_id", b"game_id"]) -> None: ...
+
+global___OpenDecision = OpenDecision
+
+@typing.final
 class SessionLost(google.protobuf.message.Message):
     """A bot's stream ended."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    OPEN_FIELD_NUMBER: builtins.int
+    @property
+    def open(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___OpenDecision]:
+        """The worker's decisions that had reached the session; what is not named here has used no time yet."""
+
     def __init__(
         self,
+        *,
+        open: collections.abc.Iterable[global___OpenDecision] | None = ...,
     ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["open", b"open"]) -> None: ...
 
 global___SessionLost = SessionLost
 
@@ -476,9 +508,17 @@ class SessionReleased(google.protobuf.message.Message):
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    OPEN_FIELD_NUMBER: builtins.int
+    @property
+    def open(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___OpenDecision]:
+        """As in SessionLost."""
+
     def __init__(
         self,
+        *,
+        open: collections.abc.Iterable[global___OpenDecision] | None = ...,
     ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["open", b"open"]) -> None: ...
 
 global___SessionReleased = SessionReleased
 

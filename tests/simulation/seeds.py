@@ -1,0 +1,26 @@
+"""Many seeds, in several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from arena.pools import process_pool
+from tests.simulation.world import History, simulate
+
+BATCH = 10
+
+
+def run_batch(first: int, count: int) -> list[History]:
+    """Some seeds, in a process of the pool."""
+    return [simulate(seed) for seed in range(first, first + count)]
+
+
+def run_seeds(first: int, count: int, jobs: int) -> Iterator[History]:
+    """The histories of many seeds, in order."""
+    if jobs == 1:
+        yield from (simulate(seed) for seed in range(first, first + count))
+        return
+    with process_pool(jobs) as pool:
+        starts = range(first, first + count, BATCH)
+        for batch in pool.map(run_batch, starts, [min(BATCH, first + count - start) for start in starts]):
+            yield from batch

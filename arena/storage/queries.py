@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, tuple_
 
 from arena.errors import UserError
 from arena.ladder.standings import Standing
@@ -119,6 +119,11 @@ class AttemptRow:
     reason: str | None
     started_at: int
     ended_at: int | None
+
+    @classmethod
+    def of(cls, row: Row[Any]) -> AttemptRow:
+        """A row of the table; only where its secret may be told."""
+        return cls(row.attempt, row.commitment, row.secret, row.outcome, row.reason, row.started_at, row.ended_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +296,7 @@ def match_page(connection: Connection, match_id: str) -> MatchPage:
         match=_match_rows(connection, [row])[0],
         set_state=row.state,
         deal_mode=row.deal_mode,
-        attempts=tuple(
-            AttemptRow(one.attempt, one.commitment, one.secret, one.outcome, one.reason, one.started_at, one.ended_at)
-            for one in attempts
-        ),
+        attempts=tuple(map(AttemptRow.of, attempts)),
     )
 
 
@@ -369,7 +371,7 @@ def _table_row(row: Any, rank: int, players: int) -> TableRow:
     )
 
 
-def _shown() -> ColumnElement[bool]:
+def shown() -> ColumnElement[bool]:
     """What may be shown of matches: not those of a shared deal that is still being played, nor a hidden event's."""
     final = game_set.c.state.in_(["FINISHED", "VOID", "ERRORED"])
     return and_(game_set.c.listed, or_(game_set.c.deal_mode == "own", final))
@@ -391,7 +393,7 @@ def _matches() -> Select[*tuple[Any, ...]]:
         .join(match, match.c.id == result.c.match_id)
         .join(game_set, game_set.c.id == match.c.set_id)
         .join(ladder, ladder.c.id == game_set.c.ladder_id)
-        .where(_shown())
+        .where(shown())
     )
 
 

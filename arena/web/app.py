@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena import metrics
 from arena.errors import Unavailable
 from arena.settings import Settings
-from arena.web import bots, exporter, home, ladders, matches, reading, status
+from arena.web import bots, exporter, home, ladders, matches, reading, sets, status
 from arena.web.api.openapi import document
 from arena.web.api.operations import OPERATIONS
 from arena.web.api.serving import HEADERS, PREFIX, Rates, problem, routes
@@ -41,6 +41,7 @@ ROUTES: Final = (
     Route("/matches/{match_id}", matches.page),
     Route("/matches/{match_id}/replay.json", matches.positions),
     Route("/matches/{match_id}/record", matches.record),
+    Route("/sets/{set_id}", sets.page),
     Route("/games", reading.games),
     Route("/games/{name}", reading.game),
     Route("/docs", reading.docs),

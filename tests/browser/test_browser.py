@@ -24,9 +24,16 @@ def newest(web: WebArena, slug: str) -> Any:
 
 def addresses(web: WebArena) -> list[str]:
     """One of each kind of page."""
-    match_id = newest(web, CHALLENGE).match_id
+    match = newest(web, CHALLENGE)
     fixed = ["/", "/ladders", "/matches", "/games", "/games/balloon-race", "/docs", "/docs/records", "/status"]
-    return [*fixed, "/bots/zephyr", f"/ladders/{CHALLENGE}", f"/matches/{match_id}", "/nowhere"]
+    return [
+        *fixed,
+        "/bots/zephyr",
+        f"/ladders/{CHALLENGE}",
+        f"/matches/{match.match_id}",
+        f"/sets/{match.set_id}",
+        "/nowhere",
+    ]
 
 
 def visit(page: Page, path: str) -> None:

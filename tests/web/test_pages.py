@@ -24,7 +24,7 @@ def pages(web: WebArena) -> list[str]:
     """One address of each kind of page."""
     match_id = first_match(web)
     fixed = ["/", "/ladders", "/matches", "/games", "/games/pop", "/docs", "/docs/deals", "/status", "/bots/zephyr"]
-    return [*fixed, f"/ladders/{CHALLENGE}", "/bots/random?ladder=pop-2p", f"/matches/{match_id}"]
+    return [*fixed, f"/ladders/{CHALLENGE}", "/bots/random?ladder=pop-2p", f"/matches/{match_id}", first_set(web)]
 
 
 def first_match(web: WebArena, query: str = "") -> str:
@@ -32,6 +32,13 @@ def first_match(web: WebArena, query: str = "") -> str:
     found = re.search(r"/matches/(m_[\w-]+)", web.get(f"/matches{query}").text)
     assert found is not None
     return found[1]
+
+
+def first_set(web: WebArena) -> str:
+    """The address of the newest match's set."""
+    found = re.search(r"/sets/s_[\w-]+", web.get(f"/matches/{first_match(web)}").text)
+    assert found is not None
+    return found[0]
 
 
 def test_every_page_is_whole_small_and_asks_nobody_else(web: WebArena) -> None:
@@ -74,6 +81,7 @@ def test_every_answer_is_guarded(web: WebArena) -> None:
         "/ladders/none",
         "/bots/nobody",
         "/matches/m_none",
+        "/sets/s_none",
         "/matches/m_none/record",
         "/matches/m_none/replay.json",
         "/games/chess",

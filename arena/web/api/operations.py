@@ -15,7 +15,8 @@ from arena.match.deal import rules_hash
 from arena.settings import SLUG
 from arena.storage import queries
 from arena.storage.accounts import NAME, find_bot
-from arena.web import bots, matches, status
+from arena.storage.setpages import SetPage
+from arena.web import bots, matches, sets, status
 from arena.web.api import answers
 from arena.web.api.serving import Operation, Parameter
 from arena.web.ladders import get_ladder
@@ -27,6 +28,7 @@ RIVALS: Final = 50
 MATCH_ID: Final = r"[A-Za-z0-9_-]{1,80}"
 _SLUG: Final = Parameter("slug", "The ladder's slug, like balloon-challenge-3p.", SLUG.pattern, where="path")
 _MATCH: Final = Parameter("match_id", "The match's id.", MATCH_ID, where="path")
+_SET: Final = Parameter("set_id", "The set's id.", MATCH_ID, where="path")
 _CURSOR: Final = Parameter("cursor", "What `next` of the part before said.", r"[A-Za-z0-9_=-]{1,200}")
 
 
@@ -126,6 +128,11 @@ async def match(site: Site, given: Mapping[str, Any]) -> answers.Match:
     )
 
 
+async def one_set(site: Site, given: Mapping[str, Any]) -> SetPage:
+    """A set: its games, seats and deals, and what it did to the ratings"""
+    return await sets.read_set(site, given["set_id"])
+
+
 async def replay(site: Site, given: Mapping[str, Any]) -> answers.Replay:
     """A finished match, position by position"""
     seat = given.get("seat")
@@ -211,6 +218,7 @@ OPERATIONS: Final = (
         WARM_S,
         (_MATCH, Parameter("seat", "In whose eyes; everybody's if not given.", low=0, high=15)),
     ),
+    Operation("/sets/{set_id}", one_set, SetPage, WARM_S, (_SET,)),
     Operation("/games", games, answers.Games, WARM_S),
     Operation(
         "/games/{name}", game, answers.Game, WARM_S, (Parameter("name", "Its name.", SLUG.pattern, where="path"),)

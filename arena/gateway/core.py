@@ -35,6 +35,9 @@ Sink: TypeAlias = Callable[[rpb.GatewayEvent], None]
 """Takes what a worker is told, at once and without waiting."""
 
 CONDUCTS_KEPT: Final = 4096
+GATHER_S: Final = 0.0005
+"""Between two frames to a bot, for each game that it plays besides the first."""
+MOST_GATHERING: Final = 32
 REPLACEMENT_COST: Final = 10
 """A stream that replaces another counts as so many messages, lest two copies of a bot evict each other for ever."""
 
@@ -42,7 +45,7 @@ REPLACEMENT_COST: Final = 10
 class Connection:
     """A bot's stream as the server sees it: frames to write, and how it ends."""
 
-    __slots__ = ("_clock", "_ended", "_wakeup", "ending", "principal_id", "session", "stream")
+    __slots__ = ("_clock", "_ended", "_next_at_s", "_wakeup", "ending", "principal_id", "session", "stream")
 
     def __init__(self, session: Session, stream: int, principal_id: str, clock: LoopClock) -> None:
         self.session: Final = session
@@ -51,6 +54,7 @@ class Connection:
         self.ending: CloseStream | None = None
         self._clock = clock
         self._wakeup: asyncio.Future[None] | None = None
+        self._next_at_s = 0.0
         self._ended = asyncio.get_running_loop().create_future()
 
     @property
@@ -63,10 +67,19 @@ class Connection:
         return self.session.take(self._clock.now_us()) if self.is_current else b""
 
     async def ready(self) -> None:
-        """Return when there is something to write or the stream is to end. For one writer."""
+        """Return when there is something to write, and it is time, or the stream is to end. For one writer.
+
+        The more games a bot plays at once, the longer events gather: few large frames cost both sides much less than
+        many small ones, and nobody with twenty games waits for any one of them. With one game there is no delay.
+        """
+        loop = asyncio.get_running_loop()
         if self.is_current and not self.session.waiting:
-            self._wakeup = asyncio.get_running_loop().create_future()
+            self._wakeup = loop.create_future()
             await self._wakeup
+        delay_s = self._next_at_s - loop.time()
+        if delay_s > 0 and self.is_current:
+            await asyncio.wait([self._ended], timeout=delay_s)
+        self._next_at_s = loop.time() + GATHER_S * min(self.session.games - 1, MOST_GATHERING)
 
     async def ended(self) -> CloseStream:
         """Return how the stream is to end, once it is."""

@@ -25,6 +25,8 @@ RELAY_SERVICE: Final = "botarena.internal.v1.RelayService"
 HEARTBEAT_S: Final = 1.0
 SILENCE_US: Final = 5_000_000
 """A peer from which nothing comes for so long is taken to be gone."""
+GATHER_S: Final = 0.002
+"""Between two frames, so that under load a frame carries many events; a bot far away waits longer for its packets."""
 FRAME_BYTES: Final = 512 * 1024
 MAX_FRAME_BYTES: Final = 16 * 1024 * 1024
 MAX_QUEUE_BYTES: Final = 64 * 1024 * 1024
@@ -113,6 +115,7 @@ class RelayServicer:
         worker, events = await self._attach(context)
         if (older := self._queues.get(worker)) is not None:
             older.close()
+            self._core.detach(worker)  # What the worker does not claim anew on this stream is not to run for ever.
         queue = self._queues[worker] = FrameQueue()
         queue.push(rpb.GatewayEvent(attached=rpb.Attached(gateway=self._core.name)))
         self._core.attach(worker, queue.push)
@@ -161,6 +164,7 @@ class RelayServicer:
         async def write() -> None:
             while frame := await queue.frame():
                 await context.write(frame)
+                await asyncio.sleep(GATHER_S)
 
         await first_of(read(), write(), pulse.until_silence())
 
@@ -305,6 +309,7 @@ class RelayClient:
         async def write() -> None:
             while frame := await self._queue.frame():
                 await wire.write(frame)
+                await asyncio.sleep(GATHER_S)
 
         reason = "the gateway ended the stream"
         try:

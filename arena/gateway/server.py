@@ -250,9 +250,8 @@ class PlayServicer:
         # Whatever waits goes out as one frame, and while it is written the next one gathers.
         with suppress(grpc.aio.BaseError):
             while connection.ending is None:
+                await connection.ready()
                 if frame := connection.take():
                     await context.write(frame)
-                else:
-                    await connection.ready()
             if connection.ending.last:
                 await context.write(connection.ending.last)

@@ -9,10 +9,11 @@ registry cannot say where it came back does its time stand still.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakValueDictionary
@@ -20,7 +21,7 @@ from weakref import WeakValueDictionary
 from arena.errors import Unavailable
 from arena.gateway.registry import OnlineSession
 from arena.gateway.relay import Dial, RelayClient, dial_grpc
-from arena.host.port import Port, SessionFailed
+from arena.host.port import Port, SendWorkerEvent, SessionFailed
 from botarena.internal.v1 import relay_pb2 as relay
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 LOST_AFTER_S = 60.0
 LOOK_EVERY_S = 0.25
 LOOKS = 8
+LAST_WORDS_S = 10.0
+"""What was sent so long before a link was known to be broken has arrived: silence ends a link in half that time."""
 
 BotKey = tuple[int, str]
 
@@ -61,15 +64,16 @@ class Gateways:
         self._where: dict[BotKey, str] = {}
         self._keys: dict[str, BotKey] = {}
         self._searches: dict[BotKey, asyncio.Task[None]] = {}
-        self._reports: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
         self._users: Counter[BotKey] = Counter()
+        self._last_words: dict[str, deque[tuple[float, relay.WorkerEvent]]] = {}
         self._locks: WeakValueDictionary[BotKey, asyncio.Lock] = WeakValueDictionary()
 
     async def __aenter__(self) -> Gateways:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        tasks = (*self._searches.values(), *self._reports)
+        tasks = (*self._searches.values(), *self._background)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -103,19 +107,20 @@ class Gateways:
             location = await self._registry.find(*key)
             if location is None:
                 return False
-            client = await self._client(location.relay)
+            await self._client(location.relay)
         except Unavailable as error:
             log.warning("looking for bot %s: %s", key, error)
             return False
+        send = self._sender(location.relay)
         port = self._ports.get(key)
         if port is None:
-            port = self._ports[key] = Port(location.session, client.send)
+            port = self._ports[key] = Port(location.session, send)
         if port.session != location.session:
             self._forget(key, port)
         self._where[key] = location.relay
         self._keys.pop(port.session, None)
         self._keys[location.session] = key
-        port.thaw(location.session, client.send)
+        port.thaw(location.session, send)
         return True
 
     def _forget(self, key: BotKey, port: Port) -> None:
@@ -137,13 +142,30 @@ class Gateways:
                 on_down=lambda why: self._on_down(address, why),
                 dial=self._dial,
             )
-            link = self._links[address] = _Link(client, asyncio.create_task(client.start()))
+            link = self._links[address] = _Link(client, asyncio.create_task(self._start(address, client)))
         try:
             await asyncio.shield(link.started)
         except Unavailable:
             self._links.pop(address, None)
             raise
         return link.client
+
+    async def _start(self, address: str, client: RelayClient) -> None:
+        """Dials, and first repeats the ends that the link before may have lost: nobody else would ever tell them."""
+        await client.start()
+        since = time.monotonic() - LAST_WORDS_S
+        for at, event in self._last_words.pop(address, ()):
+            if at > since:
+                client.send(event)
+
+    def _sender(self, address: str) -> SendWorkerEvent:
+        def send(event: relay.WorkerEvent) -> None:
+            if event.WhichOneof("event") in ("end", "release_offer"):
+                self._last_words.setdefault(address, deque(maxlen=256)).append((time.monotonic(), event))
+            if (link := self._links.get(address)) is not None:
+                link.client.send(event)
+
+        return send
 
     def _on_event(self, event: relay.GatewayEvent) -> None:
         key = self._keys.get(event.session)
@@ -177,9 +199,20 @@ class Gateways:
             elif port.session == session:
                 port.handle(event)
 
-        task = asyncio.create_task(report())
-        self._reports.add(task)
-        task.add_done_callback(self._reports.discard)
+        self._in_background(report())
+
+    async def _repeat_last_words(self, address: str) -> None:
+        """Dials a gateway once more, though perhaps no set needs it."""
+        for _ in range(LOOKS):
+            with contextlib.suppress(Unavailable):
+                await self._client(address)
+                return
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    def _in_background(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     def _on_down(self, address: str, why: str) -> None:
         """A gateway is gone: its clocks stood still from when it was last heard."""
@@ -187,7 +220,11 @@ class Gateways:
         if link is None:
             return
         log.warning("the gateway at %s is gone: %s", address, why)
-        since = time.monotonic() - link.client.silent_us / 1e6
+        now = time.monotonic()
+        words = self._last_words.get(address)
+        if words and words[-1][0] > now - LAST_WORDS_S:
+            self._in_background(self._repeat_last_words(address))
+        since = now - link.client.silent_us / 1e6
         for key, where in self._where.items():
             if where == address:
                 self._search(key, frozen_since=since)

@@ -25,3 +25,7 @@ class Fenced(ArenaError):
 
 class UserError(ArenaError):
     """What a person asked for cannot be done; the message says what would be right."""
+
+
+class QuotaExceeded(UserError):
+    """More was asked for than one account may have; later it may be had."""

@@ -125,7 +125,7 @@ def _register(connection: Connection, bots: int) -> tuple[OnlineBot, ...]:
     connection.execute(insert(bot), [{**one, "account_id": owner} for one, owner in zip(about, owners, strict=True)])
     ids = connection.execute(select(bot.c.id).where(bot.c.account_id.in_(owners[:1]))).scalar_one()
     connection.execute(
-        insert(bot_version),
+        insert(bot_version).values(seen_at=now_ms()),
         [{"bot_id": ids + number, "label": "1", "claimed": True, "created_at": 0} for number in range(bots)],
     )
     rows = connection.execute(

@@ -43,7 +43,7 @@ async def run_on_arena(
 
     async def online() -> Sequence[OnlineBot]:
         sessions = await registry.list_online()
-        return [OnlineBot(s.bot_id, s.version_id, s.instance, s.credit, s.games) for s in sessions]
+        return list(map(OnlineBot.of, sessions))
 
     backend = ArenaBackend(database, event, field, online=online, ring=Doorbell(redis_url).ring, guard=guard)
     try:

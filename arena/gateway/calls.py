@@ -13,6 +13,7 @@ import grpc
 from google.protobuf import duration_pb2
 from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
+from sqlalchemy import Connection
 
 from arena.errors import ArenaError, Unavailable
 from arena.gateway.session.conduct import TokenBucket
@@ -113,6 +114,27 @@ async def caller(context: Context, database: Database) -> accounts.Principal:
     if found is None:
         raise unknown
     return found
+
+
+class Stored:
+    """A service over the database, which it asks off the event loop."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def _read(self, query: Callable[[Connection], T]) -> T:
+        def run() -> T:
+            with self._database.read() as connection:
+                return query(connection)
+
+        return await asyncio.to_thread(run)
+
+    async def _write(self, work: Callable[[Connection], T]) -> T:
+        def run() -> T:
+            with self._database.write() as connection:
+                return work(connection)
+
+        return await asyncio.to_thread(run)
 
 
 class PerAddress:

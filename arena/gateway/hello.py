@@ -13,6 +13,7 @@ from botarena.v1 import play_pb2 as pb
 
 NAME_CHARS: Final = 64
 MAX_GAMES: Final = 64
+MAX_LADDERS: Final = 64
 
 
 def read_hello(data: bytes) -> tuple[pb.Hello, pb.PlayRequest]:
@@ -44,6 +45,8 @@ def _check(hello: pb.Hello) -> None:
             raise Refused(Failure(Reason.BAD_HELLO, message, field=f"hello.{name}"))
     if len(hello.games) > MAX_GAMES:
         raise Refused(Failure(Reason.BAD_HELLO, f"At most {MAX_GAMES} games.", field="hello.games"))
+    if len(hello.ladders) > MAX_LADDERS or not all(map(str.isprintable, hello.ladders)):
+        raise Refused(Failure(Reason.BAD_HELLO, f"At most {MAX_LADDERS} names of ladders.", field="hello.ladders"))
 
 
 def _version(number: int) -> str:

@@ -69,7 +69,8 @@ return redis.call('ZRANGE', KEYS[1], 0, -1)
 
 @dataclass(frozen=True, slots=True)
 class OnlineSession:
-    """A connected bot process. ``relay`` is where a worker dials its gateway; empty ``games``: it plays every game.
+    """A connected bot process. ``relay`` is where a worker dials its gateway; empty ``games``: it plays every game, and
+    empty ``ladders``: all but those that want to be named.
 
     ``resumes`` is the session that it says it had before; ``running`` how many games it had when last renewed.
     """
@@ -87,6 +88,7 @@ class OnlineSession:
     running: int
     games: Mapping[str, tuple[int, ...]]
     resumes: str = ""
+    ladders: tuple[str, ...] = ()
 
     def plays(self, game: str, players: int) -> bool:
         """Whether the bot takes this game with so many players."""
@@ -276,6 +278,7 @@ class RegistryPublisher:
             running=session.games,
             games={support.game: tuple(support.players) for support in hello.games},
             resumes=hello.resume_session,
+            ladders=tuple(hello.ladders),
         )
 
 
@@ -286,6 +289,7 @@ def _key(bot_id: int, instance: str) -> str:
 def _parse(text: str | bytes) -> OnlineSession:
     data: dict[str, Any] = json.loads(text)
     data["games"] = {game: tuple(players) for game, players in data["games"].items()}
+    data["ladders"] = tuple(data["ladders"])
     return OnlineSession(**data)
 
 

@@ -1,4 +1,7 @@
-"""The unary services, over storage: games, bots, matches, ladders. They show what pages show, and no more."""
+"""The unary services, over storage: games, bots, matches, ladders. They show what pages show, and no more.
+
+Challenges and trials are in :mod:`arena.gateway.contests`.
+"""
 
 # ruff: noqa: N802 - methods are called what the services call them
 
@@ -13,12 +16,14 @@ import grpc
 from sqlalchemy import Connection
 
 import engines
-from arena.errors import ArenaError, Unavailable, UserError
-from arena.gateway.calls import CallFailed, Context, PerAddress, answer, caller, invalid, not_found
+from arena.errors import ArenaError, UserError
+from arena.gateway.calls import CallFailed, Context, PerAddress, Stored, answer, caller, invalid, not_found
 from arena.gateway.catalogue import installed_games
-from arena.gateway.messages import bot_info, game_info, ladder_info, match_info, rfc3339, table_row
+from arena.gateway.contests import Challenges, Trials
+from arena.gateway.messages import bot_info, game_info, ladder_info, match_info, table_row, version_info
+from arena.gateway.online import Online
 from arena.gateway.registry import SessionRegistry
-from arena.storage import accounts, queries
+from arena.storage import accounts, queries, versions
 from arena.storage.accounts import Bot, NameTaken
 from arena.storage.db import Database
 from arena.storage.queries import LadderRow, MatchRow, TableRow
@@ -28,16 +33,17 @@ from botarena.v1 import game_service_pb2 as games_pb
 from botarena.v1 import ladder_service_pb2 as ladders_pb
 from botarena.v1 import match_service_pb2 as matches_pb
 from botarena.v1.bot_service_pb2_grpc import BotServiceServicer, add_BotServiceServicer_to_server
+from botarena.v1.challenge_service_pb2_grpc import add_ChallengeServiceServicer_to_server
 from botarena.v1.game_service_pb2_grpc import GameServiceServicer, add_GameServiceServicer_to_server
 from botarena.v1.ladder_service_pb2_grpc import LadderServiceServicer, add_LadderServiceServicer_to_server
 from botarena.v1.match_service_pb2_grpc import MatchServiceServicer, add_MatchServiceServicer_to_server
+from botarena.v1.trial_service_pb2_grpc import add_TrialServiceServicer_to_server
 
 T = TypeVar("T")
 
 PIECE: Final = 64 * 1024
 MAX_ACTIONS: Final = 1_000
 MAX_VERSIONS: Final = 500
-ONLINE_S: Final = 2.0
 REGISTRATIONS: Final = (2, 100)
 """A second and address, and at once."""
 
@@ -45,43 +51,14 @@ REGISTRATIONS: Final = (2, 100)
 def add_services(
     server: grpc.aio.Server, database: Database, records: RecordStore, registry: SessionRegistry | None = None
 ) -> None:
-    """Adds all four to a server. Without a ``registry`` no bot is shown as online."""
+    """Adds all of them to a server. Without a ``registry`` no bot is shown as online."""
     online = Online(registry)
     add_GameServiceServicer_to_server(Games(), server)
     add_BotServiceServicer_to_server(Bots(database, online), server)
     add_MatchServiceServicer_to_server(Matches(database, records), server)
     add_LadderServiceServicer_to_server(Ladders(database, online), server)
-
-
-class Online:
-    """Who is connected, as known a moment ago; nobody while Redis is away."""
-
-    def __init__(self, registry: SessionRegistry | None) -> None:
-        self._registry = registry
-        self._until = 0.0
-        self._versions: frozenset[int] = frozenset()
-        self._bots: frozenset[int] = frozenset()
-
-    async def versions(self) -> frozenset[int]:
-        """Version ids."""
-        await self._look()
-        return self._versions
-
-    async def bots(self) -> frozenset[int]:
-        """Bot ids."""
-        await self._look()
-        return self._bots
-
-    async def _look(self) -> None:
-        if self._registry is None or time.monotonic() < self._until:
-            return
-        self._until = time.monotonic() + ONLINE_S
-        try:
-            sessions = await self._registry.list_online()
-        except Unavailable:
-            sessions = []
-        self._versions = frozenset(session.version_id for session in sessions)
-        self._bots = frozenset(session.bot_id for session in sessions)
+    add_ChallengeServiceServicer_to_server(Challenges(database, online), server)
+    add_TrialServiceServicer_to_server(Trials(database, online), server)
 
 
 class Games(GameServiceServicer):
@@ -120,28 +97,7 @@ class Games(GameServiceServicer):
         return await answer(context, work)
 
 
-class _Stored:
-    """A service over the database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def _read(self, query: Callable[[Connection], T]) -> T:
-        def run() -> T:
-            with self._database.read() as connection:
-                return query(connection)
-
-        return await asyncio.to_thread(run)
-
-    async def _write(self, work: Callable[[Connection], T]) -> T:
-        def run() -> T:
-            with self._database.write() as connection:
-                return work(connection)
-
-        return await asyncio.to_thread(run)
-
-
-class Bots(_Stored, BotServiceServicer):
+class Bots(Stored, BotServiceServicer):
     """Accounts, bots, versions and tokens."""
 
     def __init__(self, database: Database, online: Online) -> None:
@@ -190,7 +146,7 @@ class Bots(_Stored, BotServiceServicer):
 
         async def work() -> bots_pb.GetBotResponse:
             page = await self._read(lambda connection: _named(queries.bot_page, connection, request.bot, "bot"))
-            latest = page.versions[0].label if page.versions else ""
+            latest = next((one.label for one in page.versions if not one.retired), "")
             online = page.bot.id in await self._online.bots()
             return bots_pb.GetBotResponse(bot=bot_info(page.bot, latest, online=online))
 
@@ -206,10 +162,7 @@ class Bots(_Stored, BotServiceServicer):
             page = await self._read(lambda connection: _named(queries.bot_page, connection, request.bot, "bot"))
             shown = page.versions[first : first + size]
             return bots_pb.ListVersionsResponse(
-                versions=[
-                    bots_pb.VersionInfo(version=one.label, claimed=one.claimed, created_at=rfc3339(one.created_at))
-                    for one in shown
-                ],
+                versions=map(version_info, shown),
                 next_page_token=str(first + size) if first + size < len(page.versions) else "",
             )
 
@@ -244,8 +197,46 @@ class Bots(_Stored, BotServiceServicer):
 
         return await answer(context, work)
 
+    async def RetireVersion(
+        self, request: bots_pb.RetireVersionRequest, context: Context
+    ) -> bots_pb.RetireVersionResponse:
+        """Off tables and out of rated play."""
+        await self._change(context, request.bot, request.version, versions.retire)
+        return bots_pb.RetireVersionResponse()
 
-class Matches(_Stored, MatchServiceServicer):
+    async def RestoreVersion(
+        self, request: bots_pb.RestoreVersionRequest, context: Context
+    ) -> bots_pb.RestoreVersionResponse:
+        """Back again."""
+        await self._change(context, request.bot, request.version, versions.restore)
+        return bots_pb.RestoreVersionResponse()
+
+    async def RollBack(self, request: bots_pb.RollBackRequest, context: Context) -> bots_pb.RollBackResponse:
+        """An older version becomes the current one."""
+        await self._change(context, request.bot, request.version, versions.roll_back)
+        return bots_pb.RollBackResponse()
+
+    async def _change(
+        self, context: Context, bot: str, version: str, change: Callable[[Connection, Bot, str], None]
+    ) -> None:
+        """Changes what becomes of a version of the caller's bot."""
+
+        async def work() -> None:
+            who = await caller(context, self._database)
+
+            def write(connection: Connection) -> None:
+                found = _named(lambda connection, name: accounts.bot_of(connection, who, name), connection, bot, "bot")
+                try:
+                    change(connection, found, version)
+                except UserError as error:
+                    raise not_found(str(error), "version") from None
+
+            await self._write(write)
+
+        await answer(context, work)
+
+
+class Matches(Stored, MatchServiceServicer):
     """Finished matches and their records."""
 
     def __init__(self, database: Database, records: RecordStore) -> None:
@@ -308,7 +299,7 @@ class Matches(_Stored, MatchServiceServicer):
         return page.match
 
 
-class Ladders(_Stored, LadderServiceServicer):
+class Ladders(Stored, LadderServiceServicer):
     """Ladders and their live tables."""
 
     def __init__(self, database: Database, online: Online) -> None:

@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 from arena.errors import Unavailable, UserError
 from arena.gateway.auth import Principal, Refused
 from arena.gateway.session import Failure, Identity, Reason
-from arena.storage import accounts
+from arena.storage import accounts, queries
 from arena.storage.db import Database
 from botarena.v1 import play_pb2 as pb
 
@@ -43,6 +43,9 @@ class StoredTokens:
     def _identify(self, principal: Principal, hello: pb.Hello) -> Identity:
         assert principal.account is not None
         with self._database.write() as connection:
+            if unknown := sorted(set(hello.ladders) - queries.slugs(connection, hello.ladders)):
+                message = f"There is no ladder {unknown[0]!r} here."
+                raise Refused(Failure(Reason.BAD_HELLO, message, field="hello.ladders"))
             try:
                 bot = accounts.bot_of(connection, principal.account, hello.bot)
             except UserError as error:

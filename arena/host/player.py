@@ -231,4 +231,5 @@ def _job(plan: SetPlan) -> SetJob:
         time_control=plan.ladder.time_control,
         deal_mode=plan.deal_mode,
         rated=plan.rated,
+        seed=plan.seed,
     )

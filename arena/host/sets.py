@@ -18,7 +18,16 @@ from arena.host.play import Finished, play_match
 from arena.host.port import Port, SessionFailed
 from arena.host.seats import Seat, SessionSeat
 from arena.host.wire import config_json, time_control_message
-from arena.match.deal import NONCE_BYTES, SECRET_BYTES, Deal, DealMode, commitment, rules_hash, secret_from_seed
+from arena.match.deal import (
+    NONCE_BYTES,
+    SECRET_BYTES,
+    Deal,
+    DealMode,
+    commitment,
+    rules_hash,
+    secret_from_seed,
+    secret_of_seeded,
+)
 from arena.match.spec import Player, Spec, TimeControl
 from botarena.v1 import play_pb2 as pb
 
@@ -157,14 +166,16 @@ async def _ready(offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict
 
 
 def _deals(job: SetJob) -> list[GameDeal]:
-    """A secret and its commitment for each game: one secret for all of a shared deal, the seed's where there is one."""
+    """A secret and its commitment for each game: the seed's where there is one, one for all games of a shared deal."""
     rules = rules_hash(engines.get(job.game))
-    common = secret_from_seed(job.seed) if job.seed is not None else None
-    if common is None and job.deal_mode == "shared":
-        common = secrets.token_bytes(SECRET_BYTES)
+    common = secrets.token_bytes(SECRET_BYTES)
     deals = []
     for game in job.games:
-        secret = common or secrets.token_bytes(SECRET_BYTES)
+        if job.seed is not None:
+            seeded = job.deal_mode == "seeded"
+            secret = secret_of_seeded(job.seed, game.index) if seeded else secret_from_seed(job.seed)
+        else:
+            secret = common if job.deal_mode == "shared" else secrets.token_bytes(SECRET_BYTES)
         deals.append(GameDeal(game, commitment(game.match_id, game.attempt, rules, secret), secret))
     return deals
 

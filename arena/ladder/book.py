@@ -12,14 +12,16 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 import engines
+from arena.ladder.pace import pace
 from arena.ladder.pairing import Candidate, Pair, pair
 from arena.ladder.standings import START_RATING, Standing
+from arena.match.spec import TimeControl
 from arena.ratings import elo
 from arena.ratings.entries import SetResult
 from arena.settings import LadderSpec
 from arena.storage import ledger
 from arena.storage.official import OfficialErrors, errors
-from arena.storage.tables import account, bot, bot_version, game_set, rating, set_seat
+from arena.storage.tables import account, bot, bot_version, game_set, ladder, rating, set_seat
 
 DAY_MS: Final = 24 * 60 * 60 * 1000
 SLACK_MS: Final = 10 * 60 * 1000
@@ -42,10 +44,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """A set that is QUEUED or CLAIMED; ``seats`` are (version, instance) by position."""
+    """A set that is QUEUED or CLAIMED, with its ladder's pace; ``seats`` are (version, instance) by position."""
 
     set_id: str
     ladder_id: int
+    pace: int
     queued: bool
     house_only: bool
     seats: tuple[tuple[int, str], ...]
@@ -53,11 +56,15 @@ class InFlight:
 
 @dataclass(slots=True)
 class Book:
-    """One ladder. Meetings count from the moment a set is made."""
+    """One ladder. Meetings count from the moment a set is made.
+
+    ``by_name``: only bots that name it join, because there is a faster one for the same game and players.
+    """
 
     ladder_id: int
     spec: LadderSpec
     pair_sets_a_day: int
+    by_name: bool = False
     seq: int = -1
     members: dict[int, Member] = field(default_factory=dict)
     meetings: Counter[Pair] = field(default_factory=Counter)
@@ -202,6 +209,11 @@ class Book:
         opponents = [(self.members[other].standing.rating, times * share) for other, times in met.items()]
         return elo.posterior(standing.half_points / 2, opponents, self.spec.players, mean=self._mean, sd=self._spread)
 
+    @property
+    def pace(self) -> int:
+        """Of its time control."""
+        return pace(self.spec.time_control)
+
     def budget_ms(self) -> int:
         """How long a claim of a set may last: all clocks run down in every game, and some slack."""
         control, config = self.spec.time_control, self.spec.config
@@ -209,6 +221,17 @@ class Book:
         timers = [value for name, value in config.items() if name.endswith("_ms")]
         game_ms = self.spec.players * control.bank_ms + events * max(control.increment_ms, *timers, 0)
         return self.spec.players * game_ms + SLACK_MS
+
+
+def mark_by_name(books: Iterable[Book]) -> None:
+    """Ladders that have a faster one for the same game and number of players are only for bots that name them."""
+    books = tuple(books)
+    fastest: dict[tuple[str, int], int] = {}
+    for book in books:
+        key = book.spec.game, book.spec.players
+        fastest[key] = min(book.pace, fastest.get(key, book.pace))
+    for book in books:
+        book.by_name = book.pace > fastest[book.spec.game, book.spec.players]
 
 
 def in_flight(connection: Connection) -> tuple[InFlight, ...]:
@@ -221,8 +244,12 @@ def in_flight(connection: Connection) -> tuple[InFlight, ...]:
             game_set.c.house_only,
             set_seat.c.version_id,
             set_seat.c.instance,
+            ladder.c.bank_ms,
+            ladder.c.increment_ms,
+            ladder.c.move_cap_ms,
         )
         .join(set_seat, set_seat.c.set_id == game_set.c.id)
+        .join(ladder, ladder.c.id == game_set.c.ladder_id)
         .where(game_set.c.state.in_(["QUEUED", "CLAIMED"]))
         .order_by(game_set.c.id, set_seat.c.position)
     )
@@ -230,5 +257,6 @@ def in_flight(connection: Connection) -> tuple[InFlight, ...]:
     for row in rows:
         before = found[row.id].seats if row.id in found else ()
         seats = (*before, (row.version_id, row.instance))
-        found[row.id] = InFlight(row.id, row.ladder_id, row.state == "QUEUED", row.house_only, seats)
+        of = pace(TimeControl(row.bank_ms, row.increment_ms, row.move_cap_ms))
+        found[row.id] = InFlight(row.id, row.ladder_id, of, row.state == "QUEUED", row.house_only, seats)
     return tuple(found.values())

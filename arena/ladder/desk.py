@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from arena.gateway.registry import OnlineSession
 from arena.ladder.book import UNLIMITED, Book, InFlight
+from arena.ladder.pace import has_room
 from arena.ladder.pairing import Candidate, next_set
 from arena.ladder.patience import Patience
 from arena.settings import SchedulerSettings
@@ -18,6 +20,7 @@ class OnlineBot:
     """One connected process of a bot.
 
     ``games`` maps the games that it plays to numbers of players (empty: every number); no games means every game.
+    ``ladders`` are those that it plays on, by slug; none means all but those that want to be named.
     ``credit`` is how many matches it takes at once in all: what is in flight the scheduler knows by itself.
     """
 
@@ -26,6 +29,19 @@ class OnlineBot:
     instance: str
     credit: int
     games: Mapping[str, Collection[int]] = field(default_factory=dict)
+    ladders: Collection[str] = ()
+
+    @classmethod
+    def of(cls, session: OnlineSession) -> OnlineBot:
+        """A session of the registry."""
+        about = (session.bot_id, session.version_id, session.instance, session.credit)
+        return cls(*about, session.games, session.ladders)
+
+    def joins(self, book: Book) -> bool:
+        """Whether the process plays on this ladder."""
+        if self.ladders and book.spec.slug not in self.ladders:
+            return False
+        return self.plays(book.spec.game, book.spec.players) and (bool(self.ladders) or not book.by_name)
 
     def plays(self, game: str, players: int) -> bool:
         """Whether the process said that it plays this."""
@@ -52,11 +68,22 @@ class Desk:
         settings: SchedulerSettings,
         patience: Patience,
         now: int,
+        *,
+        slots: int = UNLIMITED,
+        paces: Collection[int] = (),
+        retired: Collection[int] = (),
     ) -> None:
-        """``patience`` has looked at ``flying`` at the time ``now``; bots that rest are as good as away."""
+        """``patience`` has looked at ``flying`` at the time ``now``; bots that rest are as good as away.
+
+        ``slots``: sets that all workers play at once; ``paces``: of the open ladders; ``retired`` versions are only seated
+        where they are named.
+        """
         self._settings = settings
         self._patience = patience
         self._now = now
+        self._slots = slots
+        self._paces = paces
+        self._retired = retired
         online = [bot for bot in online if not patience.rests(bot.version_id, now)]
         self._online = online
         self._processes: dict[int, list[OnlineBot]] = {}
@@ -67,6 +94,7 @@ class Desk:
             (bot.version_id, bot.instance): bot.credit - taken[bot.version_id, bot.instance] for bot in online
         }
         self._queued = Counter(one.ladder_id for one in flying if one.queued)
+        self._by_pace = Counter(one.pace for one in flying)
         self._house_sets = sum(one.house_only for one in flying)
         self._known: dict[int, tuple[Book, dict[int, Candidate]]] = {}
         self._games: Counter[tuple[int, int]] = Counter()
@@ -75,10 +103,10 @@ class Desk:
                 self._games[one.ladder_id, version] += len(one.seats)
 
     def table(self, book: Book, seed: int) -> Table | None:
-        """A new set of a ladder; None if its backlog is full or nobody is free."""
-        if self._queued[book.ladder_id] >= self._settings.backlog:
+        """A new set of a ladder; None if there is no room for it, its backlog is full, or nobody is free."""
+        if not self._has_room(book):
             return None
-        candidates = self._candidates(book)
+        candidates = [one for one in self._candidates(book) if one.version not in self._retired]
         external = [bot.version for bot in candidates if not bot.house]
         versions = next_set(
             candidates,
@@ -94,19 +122,23 @@ class Desk:
         return self._seat(book, versions)
 
     def named(self, book: Book, versions: Sequence[int]) -> Table | None:
-        """A set of these versions, by position; None unless all are on the ladder and have a free seat."""
+        """A set of these versions, by position; None unless there is room and all have free seats, as many as they need."""
+        if not self._has_room(book):
+            return None
         known = {candidate.version: candidate for candidate in self._candidates(book)}
-        if any(version not in known or known[version].seats <= 0 for version in versions):
+        needed = Counter(versions)
+        if any(version not in known or known[version].seats < seats for version, seats in needed.items()):
             return None
         return self._seat(book, versions)
 
+    def _has_room(self, book: Book) -> bool:
+        if self._queued[book.ladder_id] >= self._settings.backlog:
+            return False
+        return has_room(book.pace, self._by_pace, self._paces, self._slots)
+
     def _candidates(self, book: Book) -> list[Candidate]:
         if book.ladder_id not in self._known:
-            external = {
-                bot.version_id
-                for bot in self._online
-                if bot.version_id in book.members and bot.plays(book.spec.game, book.spec.players)
-            }
+            external = {bot.version_id for bot in self._online if bot.version_id in book.members and bot.joins(book)}
             known = {version: self._candidate(book, version) for version in (*sorted(external), *book.house())}
             self._known[book.ladder_id] = (book, known)
         return list(self._known[book.ladder_id][1].values())
@@ -116,20 +148,17 @@ class Desk:
         if book.members[version].house:
             return book.candidate(version, UNLIMITED, games)
         seats = sum(max(0, free) for free in self._able(book, version).values())
-        return book.candidate(version, seats, games, patient=self._patience.patient(version, self._now))
+        return book.candidate(version, seats, games, patient=self._patience.patient(book.ladder_id, version, self._now))
 
     def _able(self, book: Book, version: int) -> dict[str, int]:
         """Free seats, by instance, of a version's processes that play what the ladder plays."""
-        return {
-            bot.instance: self._free[version, bot.instance]
-            for bot in self._processes[version]
-            if bot.plays(book.spec.game, book.spec.players)
-        }
+        return {bot.instance: self._free[version, bot.instance] for bot in self._processes[version] if bot.joins(book)}
 
     def _seat(self, book: Book, versions: Sequence[int]) -> Table:
         seats = tuple(self._take(book, version) for version in versions)
         house_only = all(book.members[version].house for version in versions)
         self._queued[book.ladder_id] += 1
+        self._by_pace[book.pace] += 1
         self._house_sets += house_only
         for version in versions:
             self._games[book.ladder_id, version] += len(versions)

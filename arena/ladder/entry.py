@@ -75,7 +75,10 @@ def ensure_ladder(connection: Connection, spec: LadderSpec, *, active: bool) -> 
 
 
 def enter(connection: Connection, ladder_id: int, version_id: int) -> None:
-    """Enters a version on a ladder, once: with the rating of the bot's version that played there last, else 1000."""
+    """Enters a version on a ladder, once: with the rating of its predecessor there, else 1000.
+
+    That is the bot's version that played last of those that are not retired, or of all if all are.
+    """
     if _entered(connection, ladder_id, version_id):
         return
     last = _predecessor(connection, ladder_id, version_id)
@@ -105,7 +108,7 @@ def _predecessor(connection: Connection, ladder_id: int, version_id: int) -> tup
         select(rating.c.version_id, rating.c.rating)
         .join(bot_version, bot_version.c.id == rating.c.version_id)
         .where(rating.c.ladder_id == ladder_id, bot_version.c.bot_id == bot_id)
-        .order_by(rating.c.last_seq.desc())
+        .order_by(bot_version.c.retired_at.is_not(None), rating.c.last_seq.desc())
         .limit(1)
     ).first()
     return None if row is None else (row.version_id, row.rating)

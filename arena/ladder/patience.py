@@ -13,7 +13,7 @@ from arena.ladder.book import InFlight
 
 MOST_PATIENCE_MS: Final = 60_000
 SHARE: Final = 0.5
-"""Of how long its last set took: what a bot may wait. A fast bot hardly waits for slow ones."""
+"""Of how long its last set on that ladder took: what a bot may wait. A fast bot hardly waits for slow ones."""
 FIRST_REST_MS: Final = 10_000
 LONGEST_REST_MS: Final = 600_000
 
@@ -23,7 +23,7 @@ class Patience:
     """``look`` once a round, then ask. Versions by id; times in ms on one clock."""
 
     _began: dict[str, tuple[int, InFlight]] = field(default_factory=dict)
-    _took: dict[int, int] = field(default_factory=dict)
+    _took: dict[tuple[int, int], int] = field(default_factory=dict)
     _free_since: dict[int, int] = field(default_factory=dict)
     _rests: dict[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -33,18 +33,17 @@ class Patience:
         for set_id in self._began.keys() - current.keys():
             began, ended = self._began.pop(set_id)
             for version, _ in ended.seats:
-                self._took[version] = now - began
+                self._took[ended.ladder_id, version] = now - began
                 self._free_since[version] = now
         for set_id in current.keys() - self._began.keys():
             self._began[set_id] = (now, current[set_id])
             for version, _ in current[set_id].seats:
                 self._free_since[version] = now
 
-    def patient(self, version: int, now: int) -> bool:
-        """Whether a bot with a free seat should still wait for a better choice."""
-        if version not in self._took:
-            return False
-        return now - self._free_since[version] < min(MOST_PATIENCE_MS, self._took[version] * SHARE)
+    def patient(self, ladder_id: int, version: int, now: int) -> bool:
+        """Whether a bot with a free seat should still wait for a better choice on a ladder."""
+        took = self._took.get((ladder_id, version))
+        return took is not None and now - self._free_since[version] < min(MOST_PATIENCE_MS, took * SHARE)
 
     def not_ready(self, versions: Collection[int], now: int) -> None:
         """These did not answer an offer: each sits out, twice as long each time in a row."""

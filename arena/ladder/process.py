@@ -39,7 +39,7 @@ class _Snapshot:
             log.warning("sessions are not known: %s", error)
             self._online = None
             return
-        self._online = tuple(OnlineBot(s.bot_id, s.version_id, s.instance, s.credit, s.games) for s in sessions)
+        self._online = tuple(map(OnlineBot.of, sessions))
 
     def online(self) -> Sequence[OnlineBot]:
         if self._online is None:
@@ -59,7 +59,12 @@ async def serve(settings: Settings) -> None:
     redis = connect_redis(redis_url)
     snapshot = _Snapshot(SessionRegistry(redis))
     scheduler = Scheduler(
-        database, settings.scheduler, snapshot, ring=Doorbell(redis_url).ring, publish=publisher(redis_url)
+        database,
+        settings.scheduler,
+        snapshot,
+        ring=Doorbell(redis_url).ring,
+        publish=publisher(redis_url),
+        slots_a_worker=settings.worker.max_sets,
     )
     metrics.serve(settings.scheduler.metrics_listen)
     officials = asyncio.create_task(_officials(scheduler, stop))

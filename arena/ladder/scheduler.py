@@ -18,13 +18,15 @@ from typing import Any, Final, Protocol
 from sqlalchemy import Connection, Row, select
 
 from arena.errors import ArenaError, Unavailable
-from arena.ladder.book import Book, InFlight, in_flight
+from arena.ladder import trials
+from arena.ladder.book import Book, InFlight, in_flight, mark_by_name
 from arena.ladder.desk import Desk, OnlineBot, Table
 from arena.ladder.entry import enter
 from arena.ladder.official import make_due
 from arena.ladder.patience import Patience
+from arena.match.deal import DealMode
 from arena.settings import SchedulerSettings
-from arena.storage import challenges, outbox
+from arena.storage import challenges, outbox, versions
 from arena.storage.db import Database
 from arena.storage.leadership import Leadership, keep_lead, resign, take_lead
 from arena.storage.plans import bots_not_ready
@@ -32,10 +34,14 @@ from arena.storage.sets import create_set, ladder_spec
 from arena.storage.sweeper import sweep_claims, sweep_queue
 from arena.storage.tables import bot, ladder, now_ms, set_seat
 from arena.storage.tournaments import busy_bots
+from arena.storage.workers import alive_workers
 
 ROLE: Final = "scheduler"
 PAGE: Final = 5_000
 """Ledger entries read before the lead is renewed."""
+SEEN_EVERY_MS: Final = 5 * 60 * 1000
+TRIALS_FIRST: Final = 0.5
+"""How often trials take seats before the ladders do."""
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +64,17 @@ class Round:
     unrung: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What a round starts from: the database's time, sets in flight, retired versions, living workers, any open trial."""
+
+    ms: int
+    flying: tuple[InFlight, ...]
+    retired: frozenset[int]
+    workers: int
+    trials: bool
+
+
 class Scheduler:
     """``round()`` is to be called again and again, in a thread that may block on SQL."""
 
@@ -68,8 +85,10 @@ class Scheduler:
         sessions: Sessions,
         ring: Callable[[str], None],
         publish: Callable[[outbox.Event], None],
+        *,
+        slots_a_worker: int = 64,
     ) -> None:
-        """``ring(set_id)`` and ``publish(event)`` raise Unavailable when they cannot."""
+        """``ring(set_id)`` and ``publish(event)`` raise Unavailable when they cannot. ``slots_a_worker``: sets at once."""
         self._database = database
         self._settings = settings
         self._sessions = sessions
@@ -77,7 +96,9 @@ class Scheduler:
         self._publish = publish
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._leadership: Leadership | None = None
+        self._slots_a_worker = slots_a_worker
         self._books: dict[int, Book] = {}
+        self._saw_at = 0
         self._patience = Patience()
         self._random = SystemRandom()
 
@@ -163,15 +184,41 @@ class Scheduler:
 
     def _make_sets(self, leadership: Leadership) -> list[str]:
         online = self._not_in_events(self._sessions.online())
-        flying, now = self._read(self._open_books(leadership))
+        now = self._read(self._open_books(leadership))
+        self._saw(leadership, online, now.ms)
         if self._enter(leadership, online):
-            flying, now = self._read({})
-        self._patience.look(flying, now)
-        desk = Desk(online, flying, self._settings, self._patience, now)
+            now = self._read({})
+        self._patience.look(now.flying, now.ms)
+        desk = Desk(
+            online,
+            now.flying,
+            self._settings,
+            self._patience,
+            now.ms,
+            slots=max(1, now.workers) * self._slots_a_worker,
+            paces={book.pace for book in self._books.values()},
+            retired=now.retired,
+        )
         made = self._challenges(leadership, desk)
+        # A bot with one seat plays for trials and for its ladders in turn.
+        trials_first = self._random.random() < TRIALS_FIRST
+        if now.trials and trials_first:
+            made += self._trials(leadership, desk)
         for book, tables in self._seat_all(desk):
             made += self._insert(leadership, book, tables)
+        if now.trials and not trials_first:
+            made += self._trials(leadership, desk)
         return made
+
+    def _saw(self, leadership: Leadership, online: Sequence[OnlineBot], now: int) -> None:
+        """Says now and then of whoever is connected, and of the house, that it was seen."""
+        if now - self._saw_at < SEEN_EVERY_MS:
+            return
+        self._saw_at = now
+        seen = {bot.version_id for bot in online}.union(*(book.house() for book in self._books.values()))
+        with self._database.write() as connection:
+            keep_lead(connection, leadership)
+            versions.saw(connection, seen)
 
     def _challenges(self, leadership: Leadership, desk: Desk) -> list[str]:
         """The next set of each challenge that has none in flight; before the ladders, which take whatever is free."""
@@ -181,8 +228,22 @@ class Scheduler:
             for one in challenges.wanted(connection):
                 book = self._books.get(one.ladder_id)
                 if book is not None and (table := desk.named(book, one.versions)) is not None:
-                    made.append(_create(connection, book, table, book.budget_ms(), rated=False))
+                    made.append(_create(connection, book, table, book.budget_ms(), rated=False, seed=one.seed))
                     challenges.attach(connection, one.id, made[-1])
+        return made
+
+    def _trials(self, leadership: Leadership, desk: Desk) -> list[str]:
+        """The sets that trials want, as far as their bots have seats; what they have played is counted."""
+        made: list[str] = []
+        with self._database.write() as connection:
+            keep_lead(connection, leadership)
+            for one in trials.due(connection):
+                book = self._books.get(one.ladder_id)
+                for number in one.numbers:
+                    if book is None or (table := desk.named(book, one.versions)) is None:
+                        break
+                    made.append(_create(connection, book, table, book.budget_ms(), rated=False))
+                    trials.attach(connection, one.id, number, made[-1])
         return made
 
     def _not_in_events(self, online: Sequence[OnlineBot]) -> list[OnlineBot]:
@@ -225,8 +286,8 @@ class Scheduler:
     def _new_book(self, row: Row[Any]) -> Book:
         return Book(row.id, ladder_spec(row), self._settings.pair_sets_a_day)
 
-    def _read(self, opened: Mapping[int, Book]) -> tuple[tuple[InFlight, ...], int]:
-        """Brings the books up to date, ``opened`` ones too; returns what is in flight, and the database's time."""
+    def _read(self, opened: Mapping[int, Book]) -> Now:
+        """Brings the books up to date, ``opened`` ones too; returns what else there is to know."""
         with self._database.read() as connection:
             now = connection.execute(select(now_ms())).scalar_one()
             flying = in_flight(connection)
@@ -243,14 +304,18 @@ class Scheduler:
                     if one.ladder_id == row.id:
                         book.count([version for version, _ in one.seats], now, now)
             self._books = {row.id: self._books[row.id] for row in rows}
-        return flying, now
+            found = Now(
+                now, flying, versions.retired(connection), alive_workers(connection), trials.any_open(connection)
+            )
+        mark_by_name(self._books.values())
+        return found
 
     def _enter(self, leadership: Leadership, online: Sequence[OnlineBot]) -> bool:
         new = {
             (book.ladder_id, bot.version_id)
             for book in self._books.values()
             for bot in online
-            if bot.version_id not in book.members and bot.plays(book.spec.game, book.spec.players)
+            if bot.version_id not in book.members and bot.joins(book)
         }
         if new:
             with self._database.write() as connection:
@@ -275,7 +340,11 @@ def _seats(connection: Connection, set_id: str) -> Sequence[Row[int, str]]:
     ).all()
 
 
-def _create(connection: Connection, book: Book, table: Table, budget_ms: int, *, rated: bool = True) -> str:
+def _create(
+    connection: Connection, book: Book, table: Table, budget_ms: int, *, rated: bool = True, seed: int | None = None
+) -> str:
+    # House bots start afresh for each game and cannot remember a deal; remote bots could.
+    by_itself: DealMode = "shared" if table.house_only else "own"
     return create_set(
         connection,
         book.ladder_id,
@@ -283,6 +352,6 @@ def _create(connection: Connection, book: Book, table: Table, budget_ms: int, *,
         budget_ms=budget_ms,
         house_only=table.house_only,
         rated=rated,
-        # House bots start afresh for each game and cannot remember a deal; remote bots could.
-        deal_mode="shared" if table.house_only else "own",
+        deal_mode=by_itself if seed is None else "seeded",
+        seed=seed,
     )

@@ -81,7 +81,7 @@ def finish_set(connection: Connection, lease: WorkerLease, set_id: str) -> Settl
         return _settled(connection, row, slug)
     check_held(row, lease)
     connection.execute(_FINISH, {"set": set_id})
-    entry = _result_of(connection, set_id)
+    entry = result_of(connection, set_id)
     seq, changes = post(connection, row.ladder_id, entry) if row.rated else (None, ())
     if row.listed:
         about = {"set_id": set_id, "ladder": slug, "seq": seq, "changes": [asdict(change) for change in changes]}
@@ -164,7 +164,7 @@ def _check_ladder(connection: Connection, ladder_id: int, seq: int, cursor: int)
             if posted.seq != last + 1:
                 raise BrokenLedger(f"entry {last + 1} is missing")
             last = posted.seq
-            if isinstance(posted.entry, SetResult) and posted.entry != _result_of(connection, posted.entry.set_id):
+            if isinstance(posted.entry, SetResult) and posted.entry != result_of(connection, posted.entry.set_id):
                 yield f"entry {last} does not say what the results of set {posted.entry.set_id} say"
             standings.update(step(standings, last, posted.entry))
     except (BrokenLedger, ArenaError) as error:
@@ -206,7 +206,7 @@ def _check_sets(connection: Connection) -> Iterable[str]:
         yield f"set {row.set_id} is FINISHED with {row.results} results of {row.games} games"
 
 
-def _result_of(connection: Connection, set_id: str) -> SetResult:
+def result_of(connection: Connection, set_id: str) -> SetResult:
     """What the results of a set amount to, with places turned from seats to positions. Raises ArenaError."""
     versions = connection.execute(_VERSIONS, {"set": set_id}).scalars().all()
     games = connection.execute(_RESULTS, {"set": set_id}).all()

@@ -169,7 +169,7 @@ class _Arena:
         if self.dead & set(versions):
             lasts = NOT_READY_MS
         seats = tuple((seat.version_id, seat.instance) for seat in table.seats)
-        self.flying[set_id] = InFlight(set_id, 1, False, table.house_only, seats)
+        self.flying[set_id] = InFlight(set_id, 1, self.book.pace, False, table.house_only, seats)
         heapq.heappush(self.ends, (now + int(lasts), set_id))
         for version in versions:
             if version >= FIRST:

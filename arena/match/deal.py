@@ -27,11 +27,13 @@ STREAM_VERSION = 1
 _COMMIT_TAG = b"botarena/commit/1"
 _OWN_TAG = b"botarena/deal/own/1"
 _SHARED_TAG = b"botarena/deal/shared/1"
+_SEEDED_TAG = b"botarena/deal/seeded/1"
 _STREAM_TAG = b"botarena/stream/1"
 
 _weight = itemgetter(1)
 
-DealMode = Literal["own", "shared"]
+DealMode = Literal["own", "shared", "seeded"]
+"""Dealt afresh; one deal for all games of a set; or dealt by a chosen seed alone, so that it can be dealt again elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Deal:
             raise ValueError("the secret of this deal is not known yet")
         if self.mode == "shared":
             fields: tuple[bytes, ...] = (_SHARED_TAG, set_id.encode(), _number(self.set_attempt))
+        elif self.mode == "seeded":
+            fields = (_SEEDED_TAG,)
         else:
             fields = (_OWN_TAG, match_id.encode(), _number(attempt), *self.nonces)
         return hmac.digest(self.secret, _pack(fields), "sha256")
@@ -92,6 +96,11 @@ def commitment(match_id: str, attempt: int, rules_hash: bytes, secret: bytes) ->
 def secret_from_seed(seed: int) -> bytes:
     """The secret that ``--seed`` stands for."""
     return hashlib.sha256(_pack((b"botarena/seed/1", str(seed).encode()))).digest()
+
+
+def secret_of_seeded(seed: int, game_index: int) -> bytes:
+    """The secret of one game of a seeded set."""
+    return hashlib.sha256(_pack((b"botarena/seed/2", str(seed).encode(), _number(game_index)))).digest()
 
 
 class ChanceStream:

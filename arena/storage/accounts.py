@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Table, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, insert, select, update
 
 from arena.errors import UserError
 from arena.storage.db import insert_unless_there
@@ -64,13 +64,24 @@ class Bot:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One immutable version of a bot. ``claimed``: the author's word; the arena has not seen the program."""
+    """One immutable version of a bot. ``claimed``: the author's word; the arena has not seen the program.
+
+    ``seen_at``: when it was last connected, to within minutes. ``retired``: it plays nothing rated and is on no table.
+    """
 
     id: int
     bot_id: int
     label: str
     claimed: bool
     created_at: int
+    seen_at: int
+    retired: bool
+
+    @classmethod
+    def of(cls, row: Row[Any]) -> Version:
+        """A row of the table."""
+        retired = row.retired_at is not None
+        return cls(row.id, row.bot_id, row.label, row.claimed, row.created_at, row.seen_at, retired)
 
 
 def check_format(text: str) -> str:
@@ -190,19 +201,25 @@ def revoked_tokens(connection: Connection, token_ids: Collection[int]) -> frozen
 
 
 def ensure_version(connection: Connection, bot_id: int, label: str = "", *, claimed: bool = True) -> Version:
-    """The bot's version of that label, made if it is new; an empty label means "1". Raises UserError."""
+    """The bot's version of that label, made if it is new, and seen now; an empty label means "1". Raises UserError."""
     label = label or "1"
     if not _LABEL.fullmatch(label):
         raise UserError(
             "a version has 1 to 40 letters, digits, '.', '_', '+' and '-', and begins with a letter or digit; "
             f"{label!r} does not"
         )
-    query = select(bot_version).where(bot_version.c.bot_id == bot_id, bot_version.c.label == label)
-    row = connection.execute(query).first()
+    seen = (
+        update(bot_version)
+        .where(bot_version.c.bot_id == bot_id, bot_version.c.label == label)
+        .values(seen_at=now_ms())
+        .returning(*bot_version.c)
+    )
+    row = connection.execute(seen).first()
     if row is None:
-        insert_unless_there(connection, bot_version, bot_id=bot_id, label=label, claimed=claimed, created_at=now_ms())
-        row = connection.execute(query).one()
-    return Version(row.id, row.bot_id, row.label, row.claimed, row.created_at)
+        about = {"bot_id": bot_id, "label": label, "claimed": claimed, "created_at": now_ms(), "seen_at": now_ms()}
+        insert_unless_there(connection, bot_version, **about)
+        row = connection.execute(seen).one()
+    return Version.of(row)
 
 
 def ensure_house_bot(connection: Connection, name: str) -> Version:

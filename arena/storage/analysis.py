@@ -9,7 +9,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, select, true
 
 from arena.errors import UserError
 from arena.match.spec import SeatReason
@@ -17,7 +17,7 @@ from arena.ratings.summary import Summary, summarise
 from arena.storage import queries
 from arena.storage.accounts import find_bot
 from arena.storage.plans import seating
-from arena.storage.tables import bot, bot_version, game_set, ledger, match, rating_point, result, set_seat
+from arena.storage.tables import account, bot, bot_version, game_set, ledger, match, rating_point, result, set_seat
 
 MOST_GAMES: Final = 20_000
 """The newest so many games are looked at."""
@@ -206,12 +206,13 @@ def _change(row: Any, version_id: int, named: Mapping[int, str]) -> Change:
     )
 
 
-def names(connection: Connection, versions: Iterable[int]) -> dict[int, str]:
-    """Bot and label of each version."""
+def names(connection: Connection, versions: Iterable[int], *, house: bool = True) -> dict[int, str]:
+    """Bot and label of each version; ``house``: also of the house's."""
     rows = connection.execute(
         select(bot_version.c.id, bot.c.name, bot_version.c.label)
         .join(bot, bot.c.id == bot_version.c.bot_id)
-        .where(bot_version.c.id.in_(list(versions)))
+        .join(account, account.c.id == bot.c.account_id)
+        .where(bot_version.c.id.in_(list(versions)), true() if house else ~account.c.house)
     )
     return {row.id: f"{row.name} {row.label}" for row in rows}
 

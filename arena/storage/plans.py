@@ -66,7 +66,7 @@ class GamePlan:
 
 @dataclass(frozen=True, slots=True)
 class SetPlan:
-    """Everything that a worker needs to play a set that it has claimed."""
+    """Everything that a worker needs to play a set that it has claimed. ``seed``: of seeded deals."""
 
     set_id: str
     ladder: LadderSpec
@@ -75,6 +75,7 @@ class SetPlan:
     deal_mode: DealMode
     seats: tuple[SeatPlan, ...]
     games: tuple[GamePlan, ...]
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select, tuple_
 
 from arena.errors import UserError
 from arena.ladder.standings import Standing
@@ -36,6 +36,7 @@ from arena.storage.tables import (
     set_seat,
     worker,
 )
+from arena.storage.versions import on_table, versions_of
 
 MAX_ROWS: Final = 500
 MAX_MATCHES: Final = 200
@@ -44,7 +45,7 @@ MAX_POINTS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class LadderRow:
-    """A ladder. ``entries`` of its ledger, ``bots`` on it."""
+    """A ladder. ``entries`` of its ledger, ``bots`` on its table."""
 
     id: int
     spec: LadderSpec
@@ -57,10 +58,11 @@ class LadderRow:
 class TableRow:
     """A row of a ladder's table; provisional ratings are ranked with the others and marked.
 
-    ``score``: mean against an opponent, 0..1. ``standard_error`` is approximate until there is an official table.
+    ``rank`` is None of a version that is not on the table: retired, or not seen for 14 days. ``score``: mean against an
+    opponent, 0..1. ``standard_error`` is approximate until there is an official table.
     """
 
-    rank: int
+    rank: int | None
     version_id: int
     bot: str
     version: str
@@ -76,6 +78,8 @@ class TableRow:
     draws: int
     losses: int
     score: float
+    seen_at: int
+    retired: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,17 +182,33 @@ class Counters:
 
 def ladders(connection: Connection) -> tuple[LadderRow, ...]:
     """All ladders by slug."""
-    bots = select(func.count()).where(rating.c.ladder_id == ladder.c.id).scalar_subquery()
-    rows = connection.execute(select(ladder, bots.label("bots")).order_by(ladder.c.slug))
-    return tuple(LadderRow(row.id, ladder_spec(row), row.active, row.seq, row.bots) for row in rows)
+    return tuple(map(_ladder_row, connection.execute(_ladders().order_by(ladder.c.slug))))
 
 
 def get_ladder(connection: Connection, slug: str) -> LadderRow:
     """The ladder of that slug. Raises UserError."""
-    for row in ladders(connection):
-        if row.spec.slug == slug:
-            return row
-    raise UserError(f"there is no ladder {slug!r}")
+    row = connection.execute(_ladders().where(ladder.c.slug == slug)).first()
+    if row is None:
+        raise UserError(f"there is no ladder {slug!r}")
+    return _ladder_row(row)
+
+
+def slugs(connection: Connection, wanted: Collection[str]) -> frozenset[str]:
+    """Those of ``wanted`` that are the slug of a ladder."""
+    return frozenset(connection.execute(select(ladder.c.slug).where(ladder.c.slug.in_(wanted))).scalars())
+
+
+def _ladders() -> Select[*tuple[Any, ...]]:
+    bots = (
+        select(func.count())
+        .select_from(rating.join(bot_version, bot_version.c.id == rating.c.version_id))
+        .where(rating.c.ladder_id == ladder.c.id, on_table())
+    )
+    return select(ladder, bots.scalar_subquery().label("bots"))
+
+
+def _ladder_row(row: Row[Any]) -> LadderRow:
+    return LadderRow(row.id, ladder_spec(row), row.active, row.seq, row.bots)
 
 
 def leaderboard(connection: Connection, slug: str, limit: int = 100, offset: int = 0) -> tuple[TableRow, ...]:
@@ -196,7 +216,7 @@ def leaderboard(connection: Connection, slug: str, limit: int = 100, offset: int
     held = get_ladder(connection, slug)
     rows = connection.execute(
         _standings()
-        .where(rating.c.ladder_id == held.id)
+        .where(rating.c.ladder_id == held.id, on_table())
         .order_by(rating.c.rating.desc(), rating.c.version_id)
         .limit(min(max(limit, 0), MAX_ROWS))
         .offset(max(offset, 0))
@@ -209,15 +229,16 @@ def bot_page(connection: Connection, name: str) -> BotPage:
     found = find_bot(connection, name)
     if found is None:
         raise UserError(f"there is no bot {name!r}")
-    versions = connection.execute(
-        select(bot_version).where(bot_version.c.bot_id == found.id).order_by(bot_version.c.id.desc()).limit(MAX_ROWS)
+    above, other = rating.alias("above"), bot_version.alias("other")
+    rank = (
+        select(func.count() + 1)
+        .select_from(above.join(other, other.c.id == above.c.version_id))
+        .where(above.c.ladder_id == rating.c.ladder_id, above.c.rating > rating.c.rating, on_table(other))
+        .scalar_subquery()
     )
-    above = rating.alias("above")
-    better = and_(above.c.ladder_id == rating.c.ladder_id, above.c.rating > rating.c.rating)
-    rank = select(func.count() + 1).select_from(above).where(better).scalar_subquery()
     standings = connection.execute(
         _standings()
-        .add_columns(ladder.c.slug, ladder.c.players, rank.label("rank"))
+        .add_columns(ladder.c.slug, ladder.c.players, case((on_table(), rank)).label("rank"))
         .join(ladder, ladder.c.id == rating.c.ladder_id)
         .where(bot.c.id == found.id)
         .order_by(ladder.c.slug, rating.c.version_id.desc())
@@ -225,7 +246,7 @@ def bot_page(connection: Connection, name: str) -> BotPage:
     )
     return BotPage(
         found,
-        tuple(Version(row.id, row.bot_id, row.label, row.claimed, row.created_at) for row in versions),
+        versions_of(connection, found, MAX_ROWS),
         tuple(BotLadderRow(row.slug, row.version, _table_row(row, row.rank, row.players)) for row in standings),
     )
 
@@ -338,6 +359,8 @@ def _standings() -> Select[*tuple[Any, ...]]:
             rating,
             bot.c.name.label("bot"),
             bot_version.c.label.label("version"),
+            bot_version.c.seen_at,
+            bot_version.c.retired_at,
             account.c.name.label("owner"),
             account.c.house,
         )
@@ -347,7 +370,7 @@ def _standings() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _table_row(row: Any, rank: int, players: int) -> TableRow:
+def _table_row(row: Any, rank: int | None, players: int) -> TableRow:
     standing = Standing(
         row.version_id, row.rating, row.k2, games=row.games, half_points=row.half_points, anchor=row.anchor
     )
@@ -368,6 +391,8 @@ def _table_row(row: Any, rank: int, players: int) -> TableRow:
         draws=row.draws,
         losses=row.losses,
         score=standing.score(players),
+        seen_at=row.seen_at,
+        retired=row.retired_at is not None,
     )
 
 

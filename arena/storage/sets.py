@@ -66,7 +66,7 @@ _CLAIM: Final = (
     .values(
         state=SetState.CLAIMED, worker_id=bindparam("lease_id"), epoch=bindparam("lease_epoch"), claimed_at=now_ms()
     )
-    .returning(game_set.c.attempt, game_set.c.rated, game_set.c.deal_mode, game_set.c.ladder_id)
+    .returning(game_set.c.attempt, game_set.c.rated, game_set.c.deal_mode, game_set.c.seed, game_set.c.ladder_id)
 )
 _LADDER: Final = select(ladder).where(ladder.c.id == bindparam("ladder"))
 _SEATS: Final = (
@@ -130,15 +130,16 @@ def create_set(
     deal_mode: DealMode = "own",
     rated: bool = True,
     listed: bool = True,
+    seed: int | None = None,
 ) -> str:
     """Queues a set of as many games as it has seats; returns its id. The caller rings after the commit.
 
     ``budget_ms``: how long one claim may last before the sweeper takes the set from its worker. ``listed``: its results
-    may be seen by everybody.
+    may be seen by everybody. ``seed``: of a seeded set.
     """
     set_id = _new_id("s")
     about = {"deal_mode": deal_mode, "rated": rated, "listed": listed, "house_only": house_only, "budget_ms": budget_ms}
-    connection.execute(_INSERT_SET, {"id": set_id, "ladder_id": ladder_id, **about})
+    connection.execute(_INSERT_SET, {"id": set_id, "ladder_id": ladder_id, "seed": seed, **about})
     connection.execute(
         _INSERT_SEAT,
         [
@@ -179,6 +180,7 @@ def claim(connection: Connection, set_id: str, lease: WorkerLease) -> SetPlan | 
             GamePlan(row.id, row.game_index, claimed.attempt, seating(spec.players, row.game_index))
             for row in connection.execute(_UNPLAYED, {"set": set_id})
         ),
+        seed=claimed.seed,
     )
 
 

@@ -106,6 +106,8 @@ bot_version = Table(
     Column("label", String(40), nullable=False),
     Column("claimed", Boolean, nullable=False),  # the author's word; the arena has not seen the program
     _time("created_at"),
+    _time("seen_at"),  # connected, to within minutes
+    _time("retired_at", nullable=True),  # plays nothing rated and is on no table
     UniqueConstraint("bot_id", "label"),
 )
 
@@ -230,6 +232,7 @@ game_set = Table(
     Column("attempt", Integer, nullable=False),
     Column("engine_errors", Integer, nullable=False),
     Column("budget_ms", BigInteger, nullable=False),  # how long one claim may last
+    Column("seed", BigInteger),  # of deals that somebody chose
     Column("worker_id", ForeignKey("worker.id")),
     Column("epoch", BigInteger),
     _time("created_at"),
@@ -396,7 +399,7 @@ tournament_ladder = Table(
     Column("ladder_id", ForeignKey("ladder.id"), nullable=False, unique=True),
 )
 
-# ---------------------------------------------------------------------------------------------- challenges
+# ---------------------------------------------------------------------------------------------- asked for
 
 challenge = Table(
     "challenge",
@@ -406,6 +409,7 @@ challenge = Table(
     Column("ladder_id", ForeignKey("ladder.id"), nullable=False),
     Column("versions", JSON, nullable=False),  # who sits there; the first is the challenger
     Column("sets", Integer, nullable=False),  # to be played
+    Column("seed", BigInteger),  # of the first set; the others count on from there
     _time("created_at"),
     _time("closed_at", nullable=True),  # all is played, or it is given up
     Index("ix_challenge_account", "account_id", "created_at"),
@@ -416,4 +420,36 @@ challenge_set = Table(
     metadata,
     Column("challenge_id", ForeignKey("challenge.id"), primary_key=True),
     Column("set_id", ForeignKey("game_set.id"), primary_key=True, unique=True),
+)
+
+# Is the new version better than the old one? Sets are played until a test knows.
+trial = Table(
+    "trial",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("account_id", ForeignKey("account.id"), nullable=False),
+    Column("ladder_id", ForeignKey("ladder.id"), nullable=False),
+    Column("new_version_id", ForeignKey("bot_version.id"), nullable=False),
+    Column("old_version_id", ForeignKey("bot_version.id"), nullable=False),
+    Column("elo0", Float(53), nullable=False),
+    Column("elo1", Float(53), nullable=False),
+    Column("alpha", Float(53), nullable=False),
+    Column("beta", Float(53), nullable=False),
+    Column("most_sets", Integer, nullable=False),
+    Column("counts", JSON, nullable=False),  # how often each score occurred in the sets consumed
+    Column("consumed", Integer, nullable=False),  # sets, in the order issued
+    Column("reason", String(200), nullable=False),  # why it is over; empty before
+    _time("created_at"),
+    _time("closed_at", nullable=True),
+    Index("ix_trial_account", "account_id", "created_at"),
+)
+
+trial_set = Table(
+    "trial_set",
+    metadata,
+    Column("trial_id", ForeignKey("trial.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    # The newest, if others before it came to nothing.
+    Column("set_id", ForeignKey("game_set.id"), nullable=False, unique=True),
+    Column("tries", Integer, nullable=False),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from arena.errors import Fenced
 from arena.storage.db import insert_unless_there
@@ -63,3 +63,8 @@ def retire_worker(connection: Connection, lease: WorkerLease) -> None:
 def worker_is_alive(connection: Connection, lease: WorkerLease) -> bool:
     """Whether the lease is good now."""
     return connection.execute(select(worker.c.id).where(ALIVE), lease.parameters).first() is not None
+
+
+def alive_workers(connection: Connection) -> int:
+    """How many workers' leases hold."""
+    return connection.execute(select(func.count()).where(worker.c.lease_until >= now_ms())).scalar_one()

@@ -159,7 +159,7 @@ def _of_database(reading: Reading) -> Iterator[Metric]:
     labels = ("ladder", "bot", "version")
     tops = [((slug, row.bot, row.version), row) for slug, rows in reading.tops.items() for row in rows]
     yield _gauge("arena_rating", "Live Elo of each ladder's top.", labels, ((key, row.rating) for key, row in tops))
-    yield _gauge("arena_rating_rank", "Their ranks.", labels, ((key, row.rank) for key, row in tops))
+    yield _gauge("arena_rating_rank", "Their ranks.", labels, ((key, row.rank or 0) for key, row in tops))
     yield _gauge("arena_rating_games", "Their games.", labels, ((key, row.games) for key, row in tops))
     yield from _of_watched(reading)
 

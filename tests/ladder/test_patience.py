@@ -14,20 +14,21 @@ BOT = Candidate(10, 10, False, False, 1200, 30, games=100, last_seq=1, seats=1)
 
 
 def flying(set_id: str, *versions: int) -> InFlight:
-    return InFlight(set_id, 1, False, False, tuple((version, "0") for version in versions))
+    return InFlight(set_id, 1, 4, False, False, tuple((version, "0") for version in versions))
 
 
 def test_a_bot_waits_for_half_of_its_last_set_and_at_most_a_minute() -> None:
     """Before its first set not at all; a fast bot hardly, so that slow ones never hold it up."""
     patience = Patience()
-    assert not patience.patient(10, 0)
+    assert not patience.patient(1, 10, 0)
     patience.look([flying("a", 10), flying("b", 11)], 0)
     patience.look([flying("b", 11)], 2_000)
     patience.look([], 1_000_000)
-    assert patience.patient(10, 2_999)
-    assert not patience.patient(10, 3_000)
-    assert patience.patient(11, 1_059_999)
-    assert not patience.patient(11, 1_060_000)
+    assert patience.patient(1, 10, 2_999)
+    assert not patience.patient(1, 10, 3_000)
+    assert patience.patient(1, 11, 1_059_999)
+    assert not patience.patient(1, 11, 1_060_000)
+    assert not patience.patient(2, 11, 1_000_001)  # how long its sets last on another ladder does not matter here
 
 
 def test_who_does_not_answer_sits_out_longer_each_time_until_it_plays() -> None:

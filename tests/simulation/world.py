@@ -252,9 +252,7 @@ class World:
                 scheduler._settings = replace(settings, house_sets=0)
             try:
                 sessions = await self.registry.list_online()
-                self._online = tuple(
-                    OnlineBot(one.bot_id, one.version_id, one.instance, one.credit, one.games) for one in sessions
-                )
+                self._online = tuple(map(OnlineBot.of, sessions))
             except Unavailable:
                 self._online = None
             try:

@@ -117,7 +117,7 @@ def test_versions_are_made_once(database: Database) -> None:
         first = accounts.ensure_version(connection, bot.id)
         assert first.label == "1"
         assert first.claimed
-        assert accounts.ensure_version(connection, bot.id, "1") == first
+        assert accounts.ensure_version(connection, bot.id, "1").id == first.id
         assert accounts.ensure_version(connection, bot.id, "2.0-rc+1").id != first.id
         with pytest.raises(UserError, match="a version has"):
             accounts.ensure_version(connection, bot.id, "v 2")
@@ -127,7 +127,7 @@ def test_house_bots_are_the_houses(database: Database) -> None:
     """House bots belong to the account `house`, are not claims, and are made once."""
     with database.write() as connection:
         version = accounts.ensure_house_bot(connection, "random")
-        assert accounts.ensure_house_bot(connection, "random") == version
+        assert accounts.ensure_house_bot(connection, "random").id == version.id
         bot = accounts.find_bot(connection, "RANDOM")
         assert bot is not None
         assert (bot.owner, bot.house, version.claimed) == ("house", True, False)

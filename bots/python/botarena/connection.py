@@ -87,6 +87,7 @@ class Settings:
     credit: int = 1
     strict: bool = False
     patience_s: float | None = None
+    ladders: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -183,6 +184,7 @@ class Connection:
                     self.program,
                     sdk=f"botarena-python/{__version__}",
                     instance=settings.instance,
+                    ladders=settings.ladders,
                     credit=settings.credit,
                     resume=self._session.id,
                 )

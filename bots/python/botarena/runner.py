@@ -29,6 +29,7 @@ def play(
     ca: str = "",
     patience_s: float | None = None,
     name: str | None = None,
+    ladders: Sequence[str] = (),
 ) -> None:
     """Plays until SIGINT or SIGTERM has drained the bot; returns then.
 
@@ -36,7 +37,8 @@ def play(
     instance: tells several processes of one bot apart. credit: how many games it plays at once.
     strict: what ``act`` raises ends the process, instead of only that game.
     insecure: no TLS to another machine. ca: TLS with this private CA (path of a PEM file). patience_s: give up when no arena answers for so long.
-    name: instead of the one in the decorator.
+    name: instead of the one in the decorator. ladders: the only ones to play on; by default all that fit, without those
+    with much slower clocks than another for the same game.
 
     Raises a BotArenaError if the process cannot go on, whatever ``act`` raised if ``strict``, and KeyboardInterrupt at
     the second signal.
@@ -49,7 +51,7 @@ def play(
     prepared = load(bot)
     if name is not None:
         prepared = replace(prepared, profile=replace(prepared.profile, name=name))
-    settings = Settings(target, token, instance, credit, strict, patience_s)
+    settings = Settings(target, token, instance, credit, strict, patience_s, tuple(ladders))
     # Made on the loop: gRPC and asyncio objects belong to the loop that uses them.
     try:
         asyncio.run(_connect(prepared, settings))
@@ -80,6 +82,7 @@ def run(bot: Act | type[Bot], argv: Sequence[str] | None = None) -> None:
             address=args.address,
             token=args.token,
             instance=args.instance,
+            ladders=[name.strip() for name in args.ladders.split(",") if name.strip()],
             credit=args.credit,
             strict=args.strict,
             insecure=args.insecure,
@@ -106,6 +109,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--name", help="the bot's name, instead of the one in the program")
     add("--instance", default=env("ARENA_INSTANCE", "0"), help="tells several processes of one bot apart (default: 0)")
+    add(
+        "--ladders",
+        default=env("ARENA_LADDERS", ""),
+        metavar="NAME,...",
+        help="the only ladders to play on, such as those with minutes a move (default: ARENA_LADDERS, else all that fit)",
+    )
     add("--credit", type=int, default=1, metavar="N", help="how many games at once (default: 1)")
     add("--strict", action="store_true", help="an exception in the bot ends the process, not only the game")
     add("--insecure", action="store_true", help="no TLS to an arena on another machine")

@@ -49,7 +49,9 @@ def enum_name(enum: _Enum, number: int, prefix: str) -> str:
         return f"unknown_{number}"
 
 
-def hello(program: Program, *, sdk: str, instance: str, credit: int, resume: str) -> pb.Hello:
+def hello(
+    program: Program, *, sdk: str, instance: str, credit: int, resume: str, ladders: Sequence[str] = ()
+) -> pb.Hello:
     """The first event of a stream."""
     profile = program.profile
     return pb.Hello(
@@ -67,6 +69,7 @@ def hello(program: Program, *, sdk: str, instance: str, credit: int, resume: str
         ),
         protocol=PROTOCOL,
         resume_session=resume,
+        ladders=ladders,
     )
 
 

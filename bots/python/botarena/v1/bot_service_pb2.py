@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62otarena/v1/bot_service.proto\x12\x0b\x62otarena.v1\"]\n\x07\x42otInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\r\n\x05house\x18\x03 \x01(\x08\x12\x0e\n\x06online\x18\x04 \x01(\x08\x12\x16\n\x0elatest_version\x18\x05 \x01(\t\"A\n\x0fRegisterRequest\x12\r\n\x05owner\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"D\n\x10RegisterResponse\x12!\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x14.botarena.v1.BotInfo\x12\r\n\x05token\x18\x02 \x01(\t\"3\n\x10\x43reateBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"6\n\x11\x43reateBotResponse\x12!\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x14.botarena.v1.BotInfo\"\x1c\n\rGetBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\"3\n\x0eGetBotResponse\x12!\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x14.botarena.v1.BotInfo\"I\n\x13ListVersionsRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"[\n\x14ListVersionsResponse\x12*\n\x08versions\x18\x01 \x03(\x0b\x32\x18.botarena.v1.VersionInfo\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"C\n\x0bVersionInfo\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07\x63laimed\x18\x02 \x01(\x08\x12\x12\n\ncreated_at\x18\x03 \x01(\t\"#\n\x12\x43reateTokenRequest\x12\r\n\x05label\x18\x01 \x01(\t\"4\n\x13\x43reateTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0e\n\x06prefix\x18\x02 \x01(\t\"$\n\x12RevokeTokenRequest\x12\x0e\n\x06prefix\x18\x01 \x01(\t\"\x15\n\x13RevokeTokenResponse2\xdd\x03\n\nBotService\x12G\n\x08Register\x12\x1c.botarena.v1.RegisterRequest\x1a\x1d.botarena.v1.RegisterResponse\x12J\n\tCreateBot\x12\x1d.botarena.v1.CreateBotRequest\x1a\x1e.botarena.v1.CreateBotResponse\x12\x41\n\x06GetBot\x12\x1a.botarena.v1.GetBotRequest\x1a\x1b.botarena.v1.GetBotResponse\x12S\n\x0cListVersions\x12 .botarena.v1.ListVersionsRequest\x1a!.botarena.v1.ListVersionsResponse\x12P\n\x0b\x43reateToken\x12\x1f.botarena.v1.CreateTokenRequest\x1a .botarena.v1.CreateTokenResponse\x12P\n\x0bRevokeToken\x12\x1f.botarena.v1.RevokeTokenRequest\x1a .botarena.v1.RevokeTokenResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62otarena/v1/bot_service.proto\x12\x0b\x62otarena.v1\"]\n\x07\x42otInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12\r\n\x05house\x18\x03 \x01(\x08\x12\x0e\n\x06online\x18\x04 \x01(\x08\x12\x16\n\x0elatest_version\x18\x05 \x01(\t\"A\n\x0fRegisterRequest\x12\r\n\x05owner\x18\x01 \x01(\t\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x12\n\nrequest_id\x18\x03 \x01(\t\"D\n\x10RegisterResponse\x12!\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x14.botarena.v1.BotInfo\x12\r\n\x05token\x18\x02 \x01(\t\"3\n\x10\x43reateBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t\"6\n\x11\x43reateBotResponse\x12!\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x14.botarena.v1.BotInfo\"\x1c\n\rGetBotRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\"3\n\x0eGetBotResponse\x12!\n\x03\x62ot\x18\x01 \x01(\x0b\x32\x14.botarena.v1.BotInfo\"I\n\x13ListVersionsRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"[\n\x14ListVersionsResponse\x12*\n\x08versions\x18\x01 \x03(\x0b\x32\x18.botarena.v1.VersionInfo\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"e\n\x0bVersionInfo\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07\x63laimed\x18\x02 \x01(\x08\x12\x12\n\ncreated_at\x18\x03 \x01(\t\x12\x0f\n\x07seen_at\x18\x04 \x01(\t\x12\x0f\n\x07retired\x18\x05 \x01(\x08\"4\n\x14RetireVersionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"\x17\n\x15RetireVersionResponse\"5\n\x15RestoreVersionRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"\x18\n\x16RestoreVersionResponse\"/\n\x0fRollBackRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\"\x12\n\x10RollBackResponse\"#\n\x12\x43reateTokenRequest\x12\r\n\x05label\x18\x01 \x01(\t\"4\n\x13\x43reateTokenResponse\x12\r\n\x05token\x18\x01 \x01(\t\x12\x0e\n\x06prefix\x18\x02 \x01(\t\"$\n\x12RevokeTokenRequest\x12\x0e\n\x06prefix\x18\x01 \x01(\t\"\x15\n\x13RevokeTokenResponse2\xd9\x05\n\nBotService\x12G\n\x08Register\x12\x1c.botarena.v1.RegisterRequest\x1a\x1d.botarena.v1.RegisterResponse\x12J\n\tCreateBot\x12\x1d.botarena.v1.CreateBotRequest\x1a\x1e.botarena.v1.CreateBotResponse\x12\x41\n\x06GetBot\x12\x1a.botarena.v1.GetBotRequest\x1a\x1b.botarena.v1.GetBotResponse\x12S\n\x0cListVersions\x12 .botarena.v1.ListVersionsRequest\x1a!.botarena.v1.ListVersionsResponse\x12V\n\rRetireVersion\x12!.botarena.v1.RetireVersionRequest\x1a\".botarena.v1.RetireVersionResponse\x12Y\n\x0eRestoreVersion\x12\".botarena.v1.RestoreVersionRequest\x1a#.botarena.v1.RestoreVersionResponse\x12G\n\x08RollBack\x12\x1c.botarena.v1.RollBackRequest\x1a\x1d.botarena.v1.RollBackResponse\x12P\n\x0b\x43reateToken\x12\x1f.botarena.v1.CreateTokenRequest\x1a .botarena.v1.CreateTokenResponse\x12P\n\x0bRevokeToken\x12\x1f.botarena.v1.RevokeTokenRequest\x1a .botarena.v1.RevokeTokenResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -50,15 +50,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTVERSIONSRESPONSE']._serialized_start=545
   _globals['_LISTVERSIONSRESPONSE']._serialized_end=636
   _globals['_VERSIONINFO']._serialized_start=638
-  _globals['_VERSIONINFO']._serialized_end=705
-  _globals['_CREATETOKENREQUEST']._serialized_start=707
-  _globals['_CREATETOKENREQUEST']._serialized_end=742
-  _globals['_CREATETOKENRESPONSE']._serialized_start=744
-  _globals['_CREATETOKENRESPONSE']._serialized_end=796
-  _globals['_REVOKETOKENREQUEST']._serialized_start=798
-  _globals['_REVOKETOKENREQUEST']._serialized_end=834
-  _globals['_REVOKETOKENRESPONSE']._serialized_start=836
-  _globals['_REVOKETOKENRESPONSE']._serialized_end=857
-  _globals['_BOTSERVICE']._serialized_start=860
-  _globals['_BOTSERVICE']._serialized_end=1337
+  _globals['_VERSIONINFO']._serialized_end=739
+  _globals['_RETIREVERSIONREQUEST']._serialized_start=741
+  _globals['_RETIREVERSIONREQUEST']._serialized_end=793
+  _globals['_RETIREVERSIONRESPONSE']._serialized_start=795
+  _globals['_RETIREVERSIONRESPONSE']._serialized_end=818
+  _globals['_RESTOREVERSIONREQUEST']._serialized_start=820
+  _globals['_RESTOREVERSIONREQUEST']._serialized_end=873
+  _globals['_RESTOREVERSIONRESPONSE']._serialized_start=875
+  _globals['_RESTOREVERSIONRESPONSE']._serialized_end=899
+  _globals['_ROLLBACKREQUEST']._serialized_start=901
+  _globals['_ROLLBACKREQUEST']._serialized_end=948
+  _globals['_ROLLBACKRESPONSE']._serialized_start=950
+  _globals['_ROLLBACKRESPONSE']._serialized_end=968
+  _globals['_CREATETOKENREQUEST']._serialized_start=970
+  _globals['_CREATETOKENREQUEST']._serialized_end=1005
+  _globals['_CREATETOKENRESPONSE']._serialized_start=1007
+  _globals['_CREATETOKENRESPONSE']._serialized_end=1059
+  _globals['_REVOKETOKENREQUEST']._serialized_start=1061
+  _globals['_REVOKETOKENREQUEST']._serialized_end=1097
+  _globals['_REVOKETOKENRESPONSE']._serialized_start=1099
+  _globals['_REVOKETOKENRESPONSE']._serialized_end=1120
+  _globals['_BOTSERVICE']._serialized_start=1123
+  _globals['_BOTSERVICE']._serialized_end=1852
 # @@protoc_insertion_point(module_scope)

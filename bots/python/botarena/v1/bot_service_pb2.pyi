@@ -28,6 +28,7 @@ class BotInfo(google.protobuf.message.Message):
     house: builtins.bool
     online: builtins.bool
     latest_version: builtins.str
+    """The newest version that is not retired."""
     def __init__(
         self,
         *,
@@ -218,21 +219,126 @@ class VersionInfo(google.protobuf.message.Message):
     VERSION_FIELD_NUMBER: builtins.int
     CLAIMED_FIELD_NUMBER: builtins.int
     CREATED_AT_FIELD_NUMBER: builtins.int
+    SEEN_AT_FIELD_NUMBER: builtins.int
+    RETIRED_FIELD_NUMBER: builtins.int
     version: builtins.str
     claimed: builtins.bool
     """True: the author's claim; the arena has not seen the program."""
     created_at: builtins.str
     """RFC 3339, UTC."""
+    seen_at: builtins.str
+    """When it was last connected, to within minutes."""
+    retired: builtins.bool
     def __init__(
         self,
         *,
         version: builtins.str = ...,
         claimed: builtins.bool = ...,
         created_at: builtins.str = ...,
+        seen_at: builtins.str = ...,
+        retired: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["claimed", b"claimed", "created_at", b"created_at", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["claimed", b"claimed", "created_at", b"created_at", "retired", b"retired", "seen_at", b"seen_at", "version", b"version"]) -> None: ...
 
 global___VersionInfo = VersionInfo
+
+@typing.final
+class RetireVersionRequest(google.protobuf.message.Message):
+    """Asks for a version's retirement."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: builtins.int
+    VERSION_FIELD_NUMBER: builtins.int
+    bot: builtins.str
+    version: builtins.str
+    """Empty: all versions that there are. A new one brings the bot back."""
+    def __init__(
+        self,
+        *,
+        bot: builtins.str = ...,
+        version: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bot", b"bot", "version", b"version"]) -> None: ...
+
+global___RetireVersionRequest = RetireVersionRequest
+
+@typing.final
+class RetireVersionResponse(google.protobuf.message.Message):
+    """It is retired."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+global___RetireVersionResponse = RetireVersionResponse
+
+@typing.final
+class RestoreVersionRequest(google.protobuf.message.Message):
+    """Asks for a version back."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: builtins.int
+    VERSION_FIELD_NUMBER: builtins.int
+    bot: builtins.str
+    version: builtins.str
+    """Empty: all versions."""
+    def __init__(
+        self,
+        *,
+        bot: builtins.str = ...,
+        version: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bot", b"bot", "version", b"version"]) -> None: ...
+
+global___RestoreVersionRequest = RestoreVersionRequest
+
+@typing.final
+class RestoreVersionResponse(google.protobuf.message.Message):
+    """It is back."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+global___RestoreVersionResponse = RestoreVersionResponse
+
+@typing.final
+class RollBackRequest(google.protobuf.message.Message):
+    """Asks for an older version to be the current one."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: builtins.int
+    VERSION_FIELD_NUMBER: builtins.int
+    bot: builtins.str
+    version: builtins.str
+    def __init__(
+        self,
+        *,
+        bot: builtins.str = ...,
+        version: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bot", b"bot", "version", b"version"]) -> None: ...
+
+global___RollBackRequest = RollBackRequest
+
+@typing.final
+class RollBackResponse(google.protobuf.message.Message):
+    """It is."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+global___RollBackResponse = RollBackResponse
 
 @typing.final
 class CreateTokenRequest(google.protobuf.message.Message):

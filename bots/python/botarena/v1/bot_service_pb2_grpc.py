@@ -56,6 +56,21 @@ class BotServiceStub(object):
                 request_serializer=botarena_dot_v1_dot_bot__service__pb2.ListVersionsRequest.SerializeToString,
                 response_deserializer=botarena_dot_v1_dot_bot__service__pb2.ListVersionsResponse.FromString,
                 _registered_method=True)
+        self.RetireVersion = channel.unary_unary(
+                '/botarena.v1.BotService/RetireVersion',
+                request_serializer=botarena_dot_v1_dot_bot__service__pb2.RetireVersionRequest.SerializeToString,
+                response_deserializer=botarena_dot_v1_dot_bot__service__pb2.RetireVersionResponse.FromString,
+                _registered_method=True)
+        self.RestoreVersion = channel.unary_unary(
+                '/botarena.v1.BotService/RestoreVersion',
+                request_serializer=botarena_dot_v1_dot_bot__service__pb2.RestoreVersionRequest.SerializeToString,
+                response_deserializer=botarena_dot_v1_dot_bot__service__pb2.RestoreVersionResponse.FromString,
+                _registered_method=True)
+        self.RollBack = channel.unary_unary(
+                '/botarena.v1.BotService/RollBack',
+                request_serializer=botarena_dot_v1_dot_bot__service__pb2.RollBackRequest.SerializeToString,
+                response_deserializer=botarena_dot_v1_dot_bot__service__pb2.RollBackResponse.FromString,
+                _registered_method=True)
         self.CreateToken = channel.unary_unary(
                 '/botarena.v1.BotService/CreateToken',
                 request_serializer=botarena_dot_v1_dot_bot__service__pb2.CreateTokenRequest.SerializeToString,
@@ -99,6 +114,27 @@ class BotServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RetireVersion(self, request, context):
+        """Takes a version of the caller's bot, or all, off tables and out of rated play. What it played stays.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RestoreVersion(self, request, context):
+        """Takes retirement back. The rating goes on where it was.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RollBack(self, request, context):
+        """Makes an older version the current one: it is restored, and all newer ones are retired.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CreateToken(self, request, context):
         """A further token of the caller's account.
         """
@@ -135,6 +171,21 @@ def add_BotServiceServicer_to_server(servicer, server):
                     servicer.ListVersions,
                     request_deserializer=botarena_dot_v1_dot_bot__service__pb2.ListVersionsRequest.FromString,
                     response_serializer=botarena_dot_v1_dot_bot__service__pb2.ListVersionsResponse.SerializeToString,
+            ),
+            'RetireVersion': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetireVersion,
+                    request_deserializer=botarena_dot_v1_dot_bot__service__pb2.RetireVersionRequest.FromString,
+                    response_serializer=botarena_dot_v1_dot_bot__service__pb2.RetireVersionResponse.SerializeToString,
+            ),
+            'RestoreVersion': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreVersion,
+                    request_deserializer=botarena_dot_v1_dot_bot__service__pb2.RestoreVersionRequest.FromString,
+                    response_serializer=botarena_dot_v1_dot_bot__service__pb2.RestoreVersionResponse.SerializeToString,
+            ),
+            'RollBack': grpc.unary_unary_rpc_method_handler(
+                    servicer.RollBack,
+                    request_deserializer=botarena_dot_v1_dot_bot__service__pb2.RollBackRequest.FromString,
+                    response_serializer=botarena_dot_v1_dot_bot__service__pb2.RollBackResponse.SerializeToString,
             ),
             'CreateToken': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateToken,
@@ -257,6 +308,87 @@ class BotService(object):
             '/botarena.v1.BotService/ListVersions',
             botarena_dot_v1_dot_bot__service__pb2.ListVersionsRequest.SerializeToString,
             botarena_dot_v1_dot_bot__service__pb2.ListVersionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetireVersion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/botarena.v1.BotService/RetireVersion',
+            botarena_dot_v1_dot_bot__service__pb2.RetireVersionRequest.SerializeToString,
+            botarena_dot_v1_dot_bot__service__pb2.RetireVersionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreVersion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/botarena.v1.BotService/RestoreVersion',
+            botarena_dot_v1_dot_bot__service__pb2.RestoreVersionRequest.SerializeToString,
+            botarena_dot_v1_dot_bot__service__pb2.RestoreVersionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RollBack(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/botarena.v1.BotService/RollBack',
+            botarena_dot_v1_dot_bot__service__pb2.RollBackRequest.SerializeToString,
+            botarena_dot_v1_dot_bot__service__pb2.RollBackResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,6 +45,24 @@ class BotServiceStub:
         botarena.v1.bot_service_pb2.ListVersionsResponse,
     ]
 
+    RetireVersion: grpc.UnaryUnaryMultiCallable[
+        botarena.v1.bot_service_pb2.RetireVersionRequest,
+        botarena.v1.bot_service_pb2.RetireVersionResponse,
+    ]
+    """Takes a version of the caller's bot, or all, off tables and out of rated play. What it played stays."""
+
+    RestoreVersion: grpc.UnaryUnaryMultiCallable[
+        botarena.v1.bot_service_pb2.RestoreVersionRequest,
+        botarena.v1.bot_service_pb2.RestoreVersionResponse,
+    ]
+    """Takes retirement back. The rating goes on where it was."""
+
+    RollBack: grpc.UnaryUnaryMultiCallable[
+        botarena.v1.bot_service_pb2.RollBackRequest,
+        botarena.v1.bot_service_pb2.RollBackResponse,
+    ]
+    """Makes an older version the current one: it is restored, and all newer ones are retired."""
+
     CreateToken: grpc.UnaryUnaryMultiCallable[
         botarena.v1.bot_service_pb2.CreateTokenRequest,
         botarena.v1.bot_service_pb2.CreateTokenResponse,
@@ -83,6 +101,24 @@ class BotServiceAsyncStub:
         botarena.v1.bot_service_pb2.ListVersionsRequest,
         botarena.v1.bot_service_pb2.ListVersionsResponse,
     ]
+
+    RetireVersion: grpc.aio.UnaryUnaryMultiCallable[
+        botarena.v1.bot_service_pb2.RetireVersionRequest,
+        botarena.v1.bot_service_pb2.RetireVersionResponse,
+    ]
+    """Takes a version of the caller's bot, or all, off tables and out of rated play. What it played stays."""
+
+    RestoreVersion: grpc.aio.UnaryUnaryMultiCallable[
+        botarena.v1.bot_service_pb2.RestoreVersionRequest,
+        botarena.v1.bot_service_pb2.RestoreVersionResponse,
+    ]
+    """Takes retirement back. The rating goes on where it was."""
+
+    RollBack: grpc.aio.UnaryUnaryMultiCallable[
+        botarena.v1.bot_service_pb2.RollBackRequest,
+        botarena.v1.bot_service_pb2.RollBackResponse,
+    ]
+    """Makes an older version the current one: it is restored, and all newer ones are retired."""
 
     CreateToken: grpc.aio.UnaryUnaryMultiCallable[
         botarena.v1.bot_service_pb2.CreateTokenRequest,
@@ -130,6 +166,30 @@ class BotServiceServicer(metaclass=abc.ABCMeta):
         request: botarena.v1.bot_service_pb2.ListVersionsRequest,
         context: _ServicerContext,
     ) -> typing.Union[botarena.v1.bot_service_pb2.ListVersionsResponse, collections.abc.Awaitable[botarena.v1.bot_service_pb2.ListVersionsResponse]]: ...
+
+    @abc.abstractmethod
+    def RetireVersion(
+        self,
+        request: botarena.v1.bot_service_pb2.RetireVersionRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[botarena.v1.bot_service_pb2.RetireVersionResponse, collections.abc.Awaitable[botarena.v1.bot_service_pb2.RetireVersionResponse]]:
+        """Takes a version of the caller's bot, or all, off tables and out of rated play. What it played stays."""
+
+    @abc.abstractmethod
+    def RestoreVersion(
+        self,
+        request: botarena.v1.bot_service_pb2.RestoreVersionRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[botarena.v1.bot_service_pb2.RestoreVersionResponse, collections.abc.Awaitable[botarena.v1.bot_service_pb2.RestoreVersionResponse]]:
+        """Takes retirement back. The rating goes on where it was."""
+
+    @abc.abstractmethod
+    def RollBack(
+        self,
+        request: botarena.v1.bot_service_pb2.RollBackRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[botarena.v1.bot_service_pb2.RollBackResponse, collections.abc.Awaitable[botarena.v1.bot_service_pb2.RollBackResponse]]:
+        """Makes an older version the current one: it is restored, and all newer ones are retired."""
 
     @abc.abstractmethod
     def CreateToken(

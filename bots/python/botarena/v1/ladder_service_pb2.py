@@ -24,25 +24,25 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n botarena/v1/ladder_service.proto\x12\x0b\x62otarena.v1\"_\n\nLadderInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x0f\n\x07players\x18\x03 \x01(\r\x12\x13\n\x0b\x63onfig_json\x18\x04 \x01(\t\x12\x0f\n\x07\x65ntries\x18\x05 \x01(\x04\"\xf5\x01\n\x0eLeaderboardRow\x12\x0c\n\x04rank\x18\x01 \x01(\r\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\r\n\x05owner\x18\x04 \x01(\t\x12\x14\n\x0crating_milli\x18\x05 \x01(\x11\x12\x13\n\x0bprovisional\x18\x06 \x01(\x08\x12\x0e\n\x06\x61nchor\x18\x07 \x01(\x08\x12\x0c\n\x04sets\x18\x08 \x01(\r\x12\r\n\x05games\x18\t \x01(\r\x12\x0c\n\x04wins\x18\n \x01(\r\x12\r\n\x05\x64raws\x18\x0b \x01(\r\x12\x0e\n\x06losses\x18\x0c \x01(\r\x12\x13\n\x0bscore_milli\x18\r \x01(\r\x12\x0e\n\x06online\x18\x0e \x01(\x08\"\x14\n\x12ListLaddersRequest\"?\n\x13ListLaddersResponse\x12(\n\x07ladders\x18\x01 \x03(\x0b\x32\x17.botarena.v1.LadderInfo\"N\n\x15GetLeaderboardRequest\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"\x85\x01\n\x16GetLeaderboardResponse\x12\'\n\x06ladder\x18\x01 \x01(\x0b\x32\x17.botarena.v1.LadderInfo\x12)\n\x04rows\x18\x02 \x03(\x0b\x32\x1b.botarena.v1.LeaderboardRow\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t2\xbc\x01\n\rLadderService\x12P\n\x0bListLadders\x12\x1f.botarena.v1.ListLaddersRequest\x1a .botarena.v1.ListLaddersResponse\x12Y\n\x0eGetLeaderboard\x12\".botarena.v1.GetLeaderboardRequest\x1a#.botarena.v1.GetLeaderboardResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n botarena/v1/ladder_service.proto\x12\x0b\x62otarena.v1\"\x9b\x01\n\nLadderInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x0f\n\x07players\x18\x03 \x01(\r\x12\x13\n\x0b\x63onfig_json\x18\x04 \x01(\t\x12\x0f\n\x07\x65ntries\x18\x05 \x01(\x04\x12\x0f\n\x07\x62\x61nk_ms\x18\x06 \x01(\r\x12\x14\n\x0cincrement_ms\x18\x07 \x01(\r\x12\x13\n\x0bmove_cap_ms\x18\x08 \x01(\r\"\x86\x02\n\x0eLeaderboardRow\x12\x0c\n\x04rank\x18\x01 \x01(\r\x12\x0b\n\x03\x62ot\x18\x02 \x01(\t\x12\x0f\n\x07version\x18\x03 \x01(\t\x12\r\n\x05owner\x18\x04 \x01(\t\x12\x14\n\x0crating_milli\x18\x05 \x01(\x11\x12\x13\n\x0bprovisional\x18\x06 \x01(\x08\x12\x0e\n\x06\x61nchor\x18\x07 \x01(\x08\x12\x0c\n\x04sets\x18\x08 \x01(\r\x12\r\n\x05games\x18\t \x01(\r\x12\x0c\n\x04wins\x18\n \x01(\r\x12\r\n\x05\x64raws\x18\x0b \x01(\r\x12\x0e\n\x06losses\x18\x0c \x01(\r\x12\x13\n\x0bscore_milli\x18\r \x01(\r\x12\x0e\n\x06online\x18\x0e \x01(\x08\x12\x0f\n\x07seen_at\x18\x0f \x01(\t\"\x14\n\x12ListLaddersRequest\"?\n\x13ListLaddersResponse\x12(\n\x07ladders\x18\x01 \x03(\x0b\x32\x17.botarena.v1.LadderInfo\"N\n\x15GetLeaderboardRequest\x12\x0e\n\x06ladder\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"\x85\x01\n\x16GetLeaderboardResponse\x12\'\n\x06ladder\x18\x01 \x01(\x0b\x32\x17.botarena.v1.LadderInfo\x12)\n\x04rows\x18\x02 \x03(\x0b\x32\x1b.botarena.v1.LeaderboardRow\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t2\xbc\x01\n\rLadderService\x12P\n\x0bListLadders\x12\x1f.botarena.v1.ListLaddersRequest\x1a .botarena.v1.ListLaddersResponse\x12Y\n\x0eGetLeaderboard\x12\".botarena.v1.GetLeaderboardRequest\x1a#.botarena.v1.GetLeaderboardResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'botarena.v1.ladder_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_LADDERINFO']._serialized_start=49
-  _globals['_LADDERINFO']._serialized_end=144
-  _globals['_LEADERBOARDROW']._serialized_start=147
-  _globals['_LEADERBOARDROW']._serialized_end=392
-  _globals['_LISTLADDERSREQUEST']._serialized_start=394
-  _globals['_LISTLADDERSREQUEST']._serialized_end=414
-  _globals['_LISTLADDERSRESPONSE']._serialized_start=416
-  _globals['_LISTLADDERSRESPONSE']._serialized_end=479
-  _globals['_GETLEADERBOARDREQUEST']._serialized_start=481
-  _globals['_GETLEADERBOARDREQUEST']._serialized_end=559
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=562
-  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=695
-  _globals['_LADDERSERVICE']._serialized_start=698
-  _globals['_LADDERSERVICE']._serialized_end=886
+  _globals['_LADDERINFO']._serialized_start=50
+  _globals['_LADDERINFO']._serialized_end=205
+  _globals['_LEADERBOARDROW']._serialized_start=208
+  _globals['_LEADERBOARDROW']._serialized_end=470
+  _globals['_LISTLADDERSREQUEST']._serialized_start=472
+  _globals['_LISTLADDERSREQUEST']._serialized_end=492
+  _globals['_LISTLADDERSRESPONSE']._serialized_start=494
+  _globals['_LISTLADDERSRESPONSE']._serialized_end=557
+  _globals['_GETLEADERBOARDREQUEST']._serialized_start=559
+  _globals['_GETLEADERBOARDREQUEST']._serialized_end=637
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_start=640
+  _globals['_GETLEADERBOARDRESPONSE']._serialized_end=773
+  _globals['_LADDERSERVICE']._serialized_start=776
+  _globals['_LADDERSERVICE']._serialized_end=964
 # @@protoc_insertion_point(module_scope)

@@ -23,12 +23,19 @@ class LadderInfo(google.protobuf.message.Message):
     PLAYERS_FIELD_NUMBER: builtins.int
     CONFIG_JSON_FIELD_NUMBER: builtins.int
     ENTRIES_FIELD_NUMBER: builtins.int
+    BANK_MS_FIELD_NUMBER: builtins.int
+    INCREMENT_MS_FIELD_NUMBER: builtins.int
+    MOVE_CAP_MS_FIELD_NUMBER: builtins.int
     name: builtins.str
     game: builtins.str
     players: builtins.int
     config_json: builtins.str
     entries: builtins.int
     """Ledger entries so far."""
+    bank_ms: builtins.int
+    """The clock: time for a game, time added with each decision, most that one decision may take (0: no cap)."""
+    increment_ms: builtins.int
+    move_cap_ms: builtins.int
     def __init__(
         self,
         *,
@@ -37,8 +44,11 @@ class LadderInfo(google.protobuf.message.Message):
         players: builtins.int = ...,
         config_json: builtins.str = ...,
         entries: builtins.int = ...,
+        bank_ms: builtins.int = ...,
+        increment_ms: builtins.int = ...,
+        move_cap_ms: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["config_json", b"config_json", "entries", b"entries", "game", b"game", "name", b"name", "players", b"players"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bank_ms", b"bank_ms", "config_json", b"config_json", "entries", b"entries", "game", b"game", "increment_ms", b"increment_ms", "move_cap_ms", b"move_cap_ms", "name", b"name", "players", b"players"]) -> None: ...
 
 global___LadderInfo = LadderInfo
 
@@ -62,6 +72,7 @@ class LeaderboardRow(google.protobuf.message.Message):
     LOSSES_FIELD_NUMBER: builtins.int
     SCORE_MILLI_FIELD_NUMBER: builtins.int
     ONLINE_FIELD_NUMBER: builtins.int
+    SEEN_AT_FIELD_NUMBER: builtins.int
     rank: builtins.int
     bot: builtins.str
     version: builtins.str
@@ -78,6 +89,8 @@ class LeaderboardRow(google.protobuf.message.Message):
     score_milli: builtins.int
     """Mean score against an opponent in thousandths."""
     online: builtins.bool
+    seen_at: builtins.str
+    """When it was last connected, to within minutes; RFC 3339, UTC. After 14 days it leaves the table."""
     def __init__(
         self,
         *,
@@ -95,8 +108,9 @@ class LeaderboardRow(google.protobuf.message.Message):
         losses: builtins.int = ...,
         score_milli: builtins.int = ...,
         online: builtins.bool = ...,
+        seen_at: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["anchor", b"anchor", "bot", b"bot", "draws", b"draws", "games", b"games", "losses", b"losses", "online", b"online", "owner", b"owner", "provisional", b"provisional", "rank", b"rank", "rating_milli", b"rating_milli", "score_milli", b"score_milli", "sets", b"sets", "version", b"version", "wins", b"wins"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["anchor", b"anchor", "bot", b"bot", "draws", b"draws", "games", b"games", "losses", b"losses", "online", b"online", "owner", b"owner", "provisional", b"provisional", "rank", b"rank", "rating_milli", b"rating_milli", "score_milli", b"score_milli", "seen_at", b"seen_at", "sets", b"sets", "version", b"version", "wins", b"wins"]) -> None: ...
 
 global___LeaderboardRow = LeaderboardRow
 

@@ -192,6 +192,7 @@ class Hello(google.protobuf.message.Message):
     WANTS_FIELD_NUMBER: builtins.int
     PROTOCOL_FIELD_NUMBER: builtins.int
     RESUME_SESSION_FIELD_NUMBER: builtins.int
+    LADDERS_FIELD_NUMBER: builtins.int
     bot: builtins.str
     """The bot's name as registered; the token must be its owner's. Empty: the bot that the token was made for."""
     version: builtins.str
@@ -216,6 +217,12 @@ class Hello(google.protobuf.message.Message):
     def wants(self) -> global___Wants:
         """What the bot wants to be sent beyond the minimum."""
 
+    @property
+    def ladders(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Ladders that the bot plays on, by name; empty: all that fit, without those that have much slower clocks than another
+        for the same game and number of players. A bot that needs minutes a move names the slow ones.
+        """
+
     def __init__(
         self,
         *,
@@ -228,9 +235,10 @@ class Hello(google.protobuf.message.Message):
         wants: global___Wants | None = ...,
         protocol: builtins.int = ...,
         resume_session: builtins.str = ...,
+        ladders: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["wants", b"wants"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bot", b"bot", "credit", b"credit", "games", b"games", "instance", b"instance", "protocol", b"protocol", "resume_session", b"resume_session", "sdk", b"sdk", "version", b"version", "wants", b"wants"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["bot", b"bot", "credit", b"credit", "games", b"games", "instance", b"instance", "ladders", b"ladders", "protocol", b"protocol", "resume_session", b"resume_session", "sdk", b"sdk", "version", b"version", "wants", b"wants"]) -> None: ...
 
 global___Hello = Hello
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -142,6 +143,18 @@ def latest(connection: Connection, ladder_id: int, limit: int = 100) -> Official
         covariance=covariance,
         los=superiority(np.array([row.rating for row in rows[:shown]]), covariance),
     )
+
+
+def of_versions(connection: Connection, versions: Sequence[int]) -> dict[tuple[str, int], tuple[float, float]]:
+    """Rating and standard error in the last official tables by (ladder's slug, version), of linked versions alone."""
+    newest = select(func.max(official.c.id)).where(official.c.ladder_id == ladder.c.id).scalar_subquery()
+    rows = connection.execute(
+        select(ladder.c.slug, official_rating.c.version_id, official_rating.c.rating, official_rating.c.standard_error)
+        .select_from(ladder)
+        .join(official_rating, official_rating.c.official_id == newest)
+        .where(official_rating.c.version_id.in_(versions), official_rating.c.linked)
+    )
+    return {(slug, version): (rating, error) for slug, version, rating, error in rows}
 
 
 def errors(connection: Connection, ladder_id: int, known: int) -> OfficialErrors | None:

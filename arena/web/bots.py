@@ -12,10 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from arena.errors import UserError
-from arena.storage import overview, queries
+from arena.ratings.elo import standard_error
+from arena.storage import official, overview, queries
 from arena.storage.overview import History
-from arena.storage.queries import BotPage, LadderRow, MatchRow
+from arena.storage.queries import BotPage, LadderRow, MatchRow, TableRow
 from arena.web.charts import Chart, Series, line_chart
+from arena.web.latencies import Latencies, Latency
 from arena.web.parts import Parts
 from arena.web.site import NotHere, Site
 from arena.web.words import HUES
@@ -26,6 +28,8 @@ SHOWN: Final = 10
 CHARTED: Final = 6
 """Versions in one chart."""
 RIVALS: Final = 12
+CONFIDENCE: Final = 1.96
+"""Standard errors of half a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +53,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The rating chart of one ladder. ``versions`` are (label, hue, last rating), the newest first."""
+    """The rating chart of one ladder. ``versions`` are (label, hue, last rating, its margin), the newest first."""
 
     ladder: LadderRow
     chart: Chart | None
-    versions: tuple[tuple[str, int, float], ...]
+    versions: tuple[tuple[str, int, float, float], ...]
     first_at: int
     last_at: int
 
@@ -69,9 +73,11 @@ class BotView:
     reasons: tuple[tuple[str, int], ...]
     rivals: tuple[tuple[str, Record], ...]
     counted: int
+    latency: Latency | None
+    official: Mapping[tuple[str, int], tuple[float, float]]
 
 
-def read_bot(connection: Connection, name: str, slug: str) -> BotView:
+def read_bot(connection: Connection, latencies: Latencies, name: str, slug: str) -> BotView:
     """Reads it, with the chart of the ladder ``slug`` or, if that is empty, of the one it played most on.
 
     Raises NotHere.
@@ -91,13 +97,15 @@ def read_bot(connection: Connection, name: str, slug: str) -> BotView:
         reasons=tuple(_reasons(own, recent).most_common()),
         rivals=tuple(_rivals(own, recent)[:RIVALS]),
         counted=len(recent),
+        latency=latencies.of(own, recent),
+        official=official.of_versions(connection, [one.row.version_id for one in page.standings]),
     )
 
 
 async def bot_topic(site: Site, rest: str) -> Parts:
     """Live parts of ``name/ladder``."""
     name, _, slug = rest.partition("/")
-    view = await site.read(lambda connection: read_bot(connection, name, slug))
+    view = await site.read(lambda connection: read_bot(connection, site.latencies, name, slug))
     online = site.watch.online
     curve = view.curve
     return Parts(
@@ -107,6 +115,7 @@ async def bot_topic(site: Site, rest: str) -> Parts:
             "bot-curve": site.part("_bots.html", "curve", curve),
             "bot-reasons": site.part("_bots.html", "reasons", view.reasons, view.counted),
             "bot-rivals": site.part("_bots.html", "rivals", view.rivals),
+            "bot-latency": site.part("_bots.html", "latency", view.latency),
         },
         lists={
             "standings": {
@@ -117,6 +126,7 @@ async def bot_topic(site: Site, rest: str) -> Parts:
                     one,
                     view.ladders[one.ladder],
                     curve is not None and curve.ladder.spec.slug == one.ladder,
+                    view.official.get((one.ladder, one.row.version_id)),
                 )
                 for one in view.page.standings
                 if one.row.games
@@ -135,7 +145,7 @@ async def page(request: Request) -> Response:
     name, slug = request.path_params["name"], request.query_params.get("ladder", "")
 
     async def context() -> Mapping[str, Any]:
-        return {"view": await site.read(lambda connection: read_bot(connection, name, slug))}
+        return {"view": await site.read(lambda connection: read_bot(connection, site.latencies, name, slug))}
 
     return await site.live_page(request, f"bot:{name}/{slug}", "bot.html", context)
 
@@ -146,21 +156,29 @@ def _curve(connection: Connection, page: BotPage, ladders: Mapping[str, LadderRo
         return None
     chosen = max(on, key=lambda one: one.row.games).ladder
     held = ladders[chosen]
-    found: list[tuple[str, History]] = [
-        (one.version, overview.history(connection, held.id, one.row.version_id))
-        for one in page.standings
-        if one.ladder == chosen
-    ][:CHARTED]
-    drawn = [(label, history) for label, history in found if history.ratings]
-    series = [Series(label, number % HUES, history.ratings) for number, (label, history) in enumerate(drawn)]
-    times = [at for _, history in drawn for at in (history.first_at, history.last_at)]
+    series, times = [], []
+    for number, one in enumerate([one for one in page.standings if one.ladder == chosen][:CHARTED]):
+        history = overview.history(connection, held.id, one.row.version_id)
+        if history.ratings:
+            series.append(Series(one.version, number % HUES, history.ratings, _margins(one.row, history, held)))
+            times += [history.first_at, history.last_at]
     return Curve(
         ladder=held,
-        chart=line_chart(series, f"Rating of {page.bot.name} on {chosen}"),
-        versions=tuple((one.label, one.hue, one.values[-1]) for one in series),
+        chart=line_chart(series, f"Rating of {page.bot.name} on {chosen}, with 95 % intervals"),
+        versions=tuple((one.label, one.hue, one.values[-1], one.margins[-1]) for one in series),
         first_at=min(times, default=0),
         last_at=max(times, default=0),
     )
+
+
+def _margins(row: TableRow, history: History, held: LadderRow) -> tuple[float, ...]:
+    """Half of the 95 % interval at each point of a history: counted back from all games, as if each
+    point were a set; only re-centrings, one a day at most, are none."""
+    if row.anchor:
+        return tuple(0.0 for _ in history.ratings)
+    players, points = held.spec.players, len(history.ratings)
+    games = (max(0, row.games - players * (points - 1 - point)) for point in range(points))
+    return tuple(CONFIDENCE * standard_error(played, players) for played in games)
 
 
 def _reasons(name: str, matches: Iterable[MatchRow]) -> Counter[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from markupsafe import Markup
@@ -57,11 +57,17 @@ def bars(values: Sequence[float]) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line of a chart. ``hue`` is its colour; ``values`` are evenly spaced."""
+    """A line of a chart. ``hue`` is its colour; ``values`` are evenly spaced, each sure to ``margins`` if these are given."""
 
     label: str
     hue: int
     values: tuple[float, ...]
+    margins: tuple[float, ...] = ()
+
+    def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The lower and upper ends of the intervals; nothing without margins."""
+        pairs = [(value - margin, value + margin) for value, margin in zip(self.values, self.margins, strict=False)]
+        return tuple(low for low, _ in pairs), tuple(high for _, high in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +81,43 @@ class Chart:
 
 
 def line_chart(series: Sequence[Series], title: str) -> Chart | None:
-    """A chart of the series over one scale with round ticks; None if there is nothing to draw."""
-    drawn = [thin(one.values) for one in series]
-    values = [value for one in drawn for value in one]
+    """A chart of the series over one scale with round ticks; None if there is nothing to draw.
+
+    The scale holds all values and the last interval of each; wider ones, as of beginners, are cut off.
+    """
+    drawn = [replace(one, values=thin(one.values), margins=thin(one.margins)) for one in series]
+    values = [value for one in drawn for value in one.values]
+    values += [bound for one in drawn for bounds in one.bounds() for bound in bounds[-1:]]
     if not values:
         return None
     ticks = round_ticks(min(values), max(values))
     low, high = ticks[0], ticks[-1]
     width, height = CHART
+
+    def placed(points: Sequence[float]) -> list[tuple[float, float]]:
+        inside = [min(max(value, low), high) for value in points]
+        return [(x, height - (value - low) / (high - low) * height) for x, value in _spaced(inside, width)]
+
     grid = Markup("").join(
         Markup('<line class="grid" x1="0" x2="{}" y1="{:.1f}" y2="{:.1f}"/>').format(width, y, y)
         for y in (height - (tick - low) / (high - low) * height for tick in ticks)
     )
+    bands = Markup("").join(
+        Markup('<path class="band hue-{}" d="{}z"/>').format(one.hue, path([*placed(lower), *placed(upper)[::-1]]))
+        for one in drawn
+        for lower, upper in [one.bounds()]
+        if lower
+    )
     lines = Markup("").join(
         Markup('<path class="line hue-{}" d="{}"><title>{}</title></path>').format(
-            one.hue,
-            path([(x, height - (value - low) / (high - low) * height) for x, value in _spaced(points, width)]),
-            one.label,
+            one.hue, path(placed(one.values)), one.label
         )
-        for one, points in zip(series, drawn, strict=True)
-        if points
+        for one in drawn
+        if one.values
     )
     svg = Markup(
-        '<svg class="chart" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}{}</svg>'
-    ).format(width, height, title, grid, lines)
+        '<svg class="chart" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}{}{}</svg>'
+    ).format(width, height, title, grid, bands, lines)
     return Chart(svg, tuple(reversed(ticks)), low, high)
 
 

@@ -28,6 +28,7 @@ from arena.web.cache import Cache
 from arena.web.charts import bars, sparkline
 from arena.web.content import FOREVER, HTML, Content
 from arena.web.hub import Hub
+from arena.web.latencies import Latencies
 from arena.web.parts import Parts
 from arena.web.watch import Watch
 
@@ -51,6 +52,7 @@ class Site:
         self.settings = settings
         self.database = Database(settings.database_url)
         self.records = RecordStore(settings.data_dir)
+        self.latencies = Latencies(self.records)
         self.cache = Cache()
         self.redis: Redis | None = connect_redis(settings.redis_url) if settings.redis_url else None
         self.hub = Hub(self.parts)

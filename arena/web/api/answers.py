@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from arena.storage.overview import WorkerRow
 from arena.storage.queries import AttemptRow, Counters, MatchRow, RatingPoint, TableRow
+from arena.web.latencies import Latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,12 @@ class BotVersion:
 
 @dataclass(frozen=True, slots=True)
 class BotStanding:
-    """Where a version stands."""
+    """Where a version stands; null if it is in no official table of the ladder, or not linked to its anchor."""
 
     ladder: str
     row: TableRow
+    official_rating: float | None
+    official_standard_error: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,7 @@ class Bot:
     counted: int
     endings: Mapping[str, int]
     rivals: tuple[Rival, ...]
+    latency: Latency | None
 
 
 @dataclass(frozen=True, slots=True)

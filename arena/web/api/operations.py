@@ -73,7 +73,7 @@ async def ratings(site: Site, given: Mapping[str, Any]) -> answers.Ratings:
 
 async def bot(site: Site, given: Mapping[str, Any]) -> answers.Bot:
     """A bot: versions, standings, last matches summed up"""
-    view = await site.read(lambda connection: bots.read_bot(connection, given["name"], ""))
+    view = await site.read(lambda connection: bots.read_bot(connection, site.latencies, given["name"], ""))
     online = site.watch.online
     return answers.Bot(
         name=view.page.bot.name,
@@ -83,10 +83,14 @@ async def bot(site: Site, given: Mapping[str, Any]) -> answers.Bot:
             answers.BotVersion(one.id, one.label, one.claimed, one.created_at, one.id in online)
             for one in view.page.versions
         ),
-        standings=tuple(answers.BotStanding(one.ladder, one.row) for one in view.page.standings),
+        standings=tuple(
+            answers.BotStanding(one.ladder, one.row, *view.official.get((one.ladder, one.row.version_id), (None, None)))
+            for one in view.page.standings
+        ),
         counted=view.counted,
         endings=dict(view.reasons),
         rivals=tuple(answers.Rival(name, one.wins, one.draws, one.losses) for name, one in view.rivals),
+        latency=view.latency,
     )
 
 

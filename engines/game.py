@@ -179,6 +179,13 @@ class State(ABC):
         """Whether ``observer`` may see that ``actor`` (None: chance) brings about ``event`` in *this* state."""
         return True
 
+    def scenes(self, joint: Mapping[int, int], outcome: int | None) -> tuple[Json, ...]:
+        """What is to be seen, by everybody, on the way from here to the state after ``joint``, or after chance's ``outcome``.
+
+        For a viewer that shows the steps of one event, such as a chain of explosions; empty where two positions say it all.
+        """
+        return ()
+
     def info_key(self, seat: int | None) -> str:
         """A string that is equal exactly where the views of ``seat`` are equal."""
         return repr(self.view(seat))

@@ -93,9 +93,16 @@ def replay(
     file: RecordFile,
     seat: Annotated[int | None, typer.Option(help="Show only what this seat could see.")] = None,
     boards: Annotated[bool, typer.Option(help="Show the position before each decision.")] = True,
+    html: Annotated[
+        Path | None, typer.Option(metavar="OUT.html", help="Write a page that shows the match, to open from disk.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Shows a recorded match, event by event, as the referee plays it again."""
+    """Shows a recorded match, event by event, as the referee plays it again.
+
+    With --html it writes a page instead: the boards to step through, all in one file that needs no network. With --seat the page
+    holds what that seat could see and nothing else.
+    """
     try:
         verified = verify_record(read(file))
     except DamagedRecord as error:
@@ -103,6 +110,9 @@ def replay(
     players = len(verified.spec.seats)
     if seat is not None and not 0 <= seat < players:
         raise UserError(f"--seat is 0 to {players - 1}")
+    if html is not None:
+        _write_page(verified, seat, html)
+        return
     if as_json:
         print_json(
             {"header": verified.record.header, "events": verified.record.events, "footer": verified.record.footer}
@@ -110,6 +120,19 @@ def replay(
         return
     for line in transcript(verified, seat, boards=boards):
         console.print(line, highlight=False, markup=False)
+
+
+def _write_page(verified: Verified, seat: int | None, html: Path) -> None:
+    from arena.web.offline import offline_page  # noqa: PLC0415 - templates are slow to import
+    from arena.web.replay import Replayed  # noqa: PLC0415
+
+    match = Replayed(verified.record, verified.events, verified.notes, None)
+    page = offline_page(match, ["all", None, *range(match.players)] if seat is None else [seat])
+    try:
+        html.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {html}: {error.strerror}") from None
+    console.print(f"{html}: {len(verified.events)} events, {len(page.encode()) // 1024} kB", highlight=False)
 
 
 def rerun(

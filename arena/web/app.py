@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import time
 from collections.abc import AsyncIterator
 from typing import Final
@@ -32,6 +33,7 @@ from arena.web.site import NotHere, Site
 log = logging.getLogger(__name__)
 
 LONGEST_TOPIC: Final = 160
+_RELEASE: Final = re.compile(r"^[0-9a-f]{8}/")
 ROUTES: Final = (
     Route("/", home.page),
     Route("/ladders", ladders.index),
@@ -39,7 +41,7 @@ ROUTES: Final = (
     Route("/bots/{name}", bots.page),
     Route("/matches", matches.index),
     Route("/matches/{match_id}", matches.page),
-    Route("/matches/{match_id}/replay.json", matches.positions),
+    Route("/matches/{match_id}/film.json", matches.positions),
     Route("/matches/{match_id}/record", matches.record),
     Route("/sets/{set_id}", sets.page),
     Route("/games", reading.games),
@@ -82,7 +84,7 @@ def build(settings: Settings) -> Starlette:
             Route("/healthz", healthy),
             Route("/robots.txt", robots),
             Route("/favicon.ico", favicon),
-            Route("/static/{name}", static),
+            Route("/static/{name:path}", static),
         ],
         lifespan=lifespan,
         exception_handlers={
@@ -147,9 +149,9 @@ async def described(request: Request) -> Response:
 
 
 async def static(request: Request) -> Response:
-    """``/static/{name}``"""
+    """``/static/{release}/{name}``: scripts name each other by relative addresses, so the release comes first."""
     site: Site = request.app.state.site
-    content = site.assets.get(request.path_params["name"])
+    content = site.assets.get(_RELEASE.sub("", request.path_params["name"]))
     if content is None:
         raise NotHere("there is no such file")
     return content.answer(request)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import orjson
 from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,7 +16,8 @@ from arena.match.record import DamagedRecord
 from arena.storage import overview, queries
 from arena.storage.queries import MatchPage, MatchRow
 from arena.web.content import FOREVER, HTML, JSON, Content
-from arena.web.replay import Frame, Replayed, frames, replayed
+from arena.web.film import Picture, film, picture_at, pictures
+from arena.web.replay import Eyes, Replayed, replayed
 from arena.web.site import HOT_S, WARM_S, NotHere, Site
 
 PAGE: Final = 50
@@ -55,43 +56,53 @@ async def index(request: Request) -> Response:
 
 
 async def page(request: Request) -> Response:
-    """``/matches/{id}``; ``?seat=`` and ``?n=`` choose whose eyes and which position, for those without scripts."""
+    """``/matches/{id}``; ``?eyes=`` and ``?n=`` choose whose eyes and which position, for those without scripts."""
     site: Site = request.app.state.site
-    match_id, seat_text, n_text = (
+    match_id, eyes_text, n_text = (
         request.path_params["match_id"],
-        request.query_params.get("seat", ""),
+        request.query_params.get("eyes", "all"),
         request.query_params.get("n", ""),
     )
 
     async def make() -> Content:
         view = await read_match(site, match_id)
         match = view.page.match
-        seat = _seat(seat_text, match.players)
+        eyes = _eyes(eyes_text, match.players)
         replay = await _replay(site, match)
-        shown = await read_frames(site, match, seat) if isinstance(replay, Replayed) else ()
-        n = min(int(n_text), len(shown) - 1) if n_text.isdecimal() and len(n_text) < 7 else len(shown) - 1
-        html = site.html("match.html", view=view, match=match, replay=replay, frames=shown, seat=seat, n=n)
+        last = len(replay.events) if isinstance(replay, Replayed) else 0
+        n = min(int(n_text), last) if n_text.isdecimal() and len(n_text) < 7 else last
+        shown = await site.work(lambda: picture_at(replay, eyes, n)) if isinstance(replay, Replayed) and last else None
+        choices = ["all", "public", *map(str, range(match.players))]
+        html = site.html(
+            "match.html",
+            view=view,
+            match=match,
+            replay=replay,
+            frame=shown,
+            choices=choices,
+            eyes=eyes_text,
+            n=n,
+            last=last,
+        )
         return Content(html.encode(), HTML)
 
-    return await site.page(request, ("match", match_id, seat_text, n_text), WARM_S, make)
+    return await site.page(request, ("match", match_id, eyes_text, n_text), WARM_S, make)
 
 
 async def positions(request: Request) -> Response:
-    """``/matches/{id}/replay.json?seat=``: all positions in one observer's eyes."""
+    """``/matches/{id}/film.json?eyes=``: the film that the viewer shows."""
     site: Site = request.app.state.site
-    match_id, seat_text = request.path_params["match_id"], request.query_params.get("seat", "")
+    match_id, eyes_text = request.path_params["match_id"], request.query_params.get("eyes", "all")
 
     async def make() -> Content:
         match = (await read_match(site, match_id)).page.match
-        seat = _seat(seat_text, match.players)
-        shown = await read_frames(site, match, seat)
-        if not shown:
+        eyes = _eyes(eyes_text, match.players)
+        replay = await _replay(site, match)
+        if isinstance(replay, str) or not replay.events:
             raise NotHere("this match cannot be replayed here")
-        document = {"match": match.match_id, "seat": seat, "frames": [frame.to_json() for frame in shown]}
-        body = await site.work(lambda: json.dumps(document, separators=(",", ":")).encode())
-        return Content(body, JSON)
+        return Content(await site.work(lambda: orjson.dumps(film(replay, eyes))), JSON)
 
-    return await site.page(request, ("positions", match_id, seat_text), KEEP_S, make)
+    return await site.page(request, ("film", match_id, eyes_text), KEEP_S, make)
 
 
 async def record(request: Request) -> Response:
@@ -132,20 +143,17 @@ async def _replay(site: Site, match: MatchRow) -> Replayed | str:
     return await site.cache.get(("replay", match.match_id), KEEP_S, make)
 
 
-async def read_frames(site: Site, match: MatchRow, seat: int | None) -> tuple[Frame, ...]:
-    """Its positions in one observer's eyes, through the cache; none if its record cannot be refereed again."""
-
-    async def make() -> tuple[Frame, ...]:
-        replay = await _replay(site, match)
-        if isinstance(replay, str):
-            return ()
-        return await site.work(lambda: tuple(frames(replay, seat)))
-
-    return await site.cache.get(("frames", match.match_id, seat), KEEP_S, make)
+async def read_pictures(site: Site, match: MatchRow, eyes: Eyes) -> tuple[Picture, ...]:
+    """Its positions in somebody's eyes; none if its record cannot be refereed again."""
+    replay = await _replay(site, match)
+    return () if isinstance(replay, str) else await site.work(lambda: tuple(pictures(replay, eyes)))
 
 
-def _seat(text: str, players: int) -> int | None:
-    if text == "":
+def _eyes(text: str, players: int) -> Eyes:
+    """``all``, ``public`` or a seat's number. Raises NotHere."""
+    if text == "all":
+        return "all"
+    if text == "public":
         return None
     if not text.isdecimal() or len(text) > 2 or int(text) >= players:
         raise NotHere("this match has no such seat")

@@ -1,37 +1,19 @@
-"""A recorded match as positions to step through, for anybody's eyes: a spectator's or one seat's."""
+"""A recorded match refereed again, and its events in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Final, Literal, TypeAlias
 
-import engines
 from arena.match.record import DamagedRecord, ParsedRecord, parse_record
 from arena.match.referee import ChanceDrawn, Event, Played, Source
 from arena.match.replay import verify
 from engines import State
 
+HIDDEN: Final = "something hidden"
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The position after ``n`` events, and the event that led there.
-
-    ``board`` as one observer sees it, ``scores`` as they are public. ``actors``: the seats whose event it was; none for
-    chance and at the beginning. ``text`` says what happened, ``kind`` is ``start``, ``chance``, ``move`` or ``fault``.
-    """
-
-    n: int
-    board: str
-    scores: tuple[int, ...]
-    actors: tuple[int, ...]
-    text: str
-    kind: str
-    at_ms: int
-
-    def to_json(self) -> list[Any]:
-        """A short form, since there are many."""
-        return [self.board, self.scores, self.actors, self.text, self.kind, self.at_ms]
+Eyes: TypeAlias = int | Literal["all"] | None
+"""A seat, everybody's at once, or None: a spectator's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,54 +41,40 @@ def replayed(data: bytes) -> Replayed:
     return Replayed(record, verified.events, verified.notes, None)
 
 
-def frames(match: Replayed, seat: int | None) -> Iterator[Frame]:
-    """All positions as ``seat`` (None: a spectator) could see them, the first and the last one included."""
-    if not match.events:
-        return
-    first = match.events[0].before
-    yield Frame(0, first.render(seat), first.scores(), (), "The match begins.", "start", 0)
-    for event, following in zip(match.events, [*match.events[1:], None], strict=True):
-        after = following.before if following is not None else _after(event)
-        actors = () if isinstance(event, ChanceDrawn) else tuple(part.seat for part in event.parts)
-        yield Frame(
-            event.seq + 1,
-            after.render(seat),
-            after.scores(),
-            actors,
-            describe(event, seat),
-            _kind(event),
-            event.at_ms,
-        )
-
-
-def describe(event: Event, seat: int | None) -> str:
-    """An event in words, as far as the observer could see it."""
-    game = event.before.game
+def describe(event: Event, eyes: Eyes) -> tuple[str, ...]:
+    """An event in words, a text for each seat that acted, as far as ``eyes`` saw it."""
+    game, before = event.before.game, event.before
     if isinstance(event, ChanceDrawn):
-        return game.text(event.outcome) if event.before.sees(seat, None, event.outcome) else "something hidden"
-    return "; ".join(_part(game, event.before, part, seat) for part in event.parts)
+        seen = eyes == "all" or before.sees(eyes, None, event.outcome)
+        return (game.text(event.outcome) if seen else HIDDEN,)
+    return tuple(_part(before, part, eyes) for part in event.parts)
 
 
-def _part(game: engines.Game, before: State, part: Played, seat: int | None) -> str:
+def _part(before: State, part: Played, eyes: Eyes) -> str:
+    """Why something was played is told to those whose seat it is: a forced move tells about a hand."""
+    inside = eyes in ("all", part.seat)
     if part.action is None:
         text = "nothing"
-    elif seat == part.seat or before.sees(seat, part.seat, part.action):
-        text = game.text(part.action)
+    elif inside or (eyes != "all" and before.sees(eyes, part.seat, part.action)):
+        text = before.game.text(part.action)
     else:
-        text = "something hidden"
+        text = HIDDEN
+    fault = f" – {part.fault.lower()}" if part.fault else ""
+    if not inside:
+        return f"{text}{fault}"
     why = {Source.FORCED: " (forced)", Source.DEFAULT: " (default)", Source.TIMER: " (timer)"}.get(part.source, "")
-    fault = f" – {part.fault.lower()}: {part.detail}" if part.fault else ""
-    return f"{text}{why}{fault}"
+    return f"{text}{why}{fault}: {part.detail}" if fault and part.detail else f"{text}{why}{fault}"
 
 
-def _kind(event: Event) -> str:
+def kind_of(event: Event) -> str:
+    """``chance``, ``move`` or ``fault``."""
     if isinstance(event, ChanceDrawn):
         return "chance"
     return "fault" if any(part.fault for part in event.parts) else "move"
 
 
-def _after(event: Event) -> State:
-    """The position that the last event led to."""
+def state_after(event: Event) -> State:
+    """The position that an event led to."""
     if isinstance(event, ChanceDrawn):
         return event.before.apply_chance(event.outcome)
     if event.ended:

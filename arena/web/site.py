@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import mimetypes
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from hashlib import sha256
-from importlib import resources
 from typing import Any, Final, TypeVar
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from redis.asyncio import Redis
 from sqlalchemy import Connection
@@ -23,10 +19,9 @@ from arena.gateway.registry import connect_redis
 from arena.settings import Settings
 from arena.storage.db import Database
 from arena.storage.records import RecordStore
-from arena.web import words
+from arena.web.assets import environment, load_assets, release_of
 from arena.web.cache import Cache
-from arena.web.charts import bars, sparkline
-from arena.web.content import FOREVER, HTML, Content
+from arena.web.content import HTML, Content
 from arena.web.hub import Hub
 from arena.web.latencies import Latencies
 from arena.web.parts import Parts
@@ -38,7 +33,6 @@ HOT_S: Final = 1.0
 """How old a live page may be."""
 WARM_S: Final = 10.0
 READERS: Final = 4
-TEXT: Final = ("text/", "application/json", "image/svg")
 
 
 class NotHere(UserError):
@@ -57,12 +51,12 @@ class Site:
         self.redis: Redis | None = connect_redis(settings.redis_url) if settings.redis_url else None
         self.hub = Hub(self.parts)
         self.watch = Watch(self.redis, self.hub.hint)
-        self.assets = _assets()
+        self.assets = load_assets()
         self.topics: dict[str, Callable[[Site, str], Awaitable[Parts]]] = {}
         """Makers of live parts by the first word of a topic; they get what follows the colon."""
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="pages")
-        self._release = sha256("".join(sorted(asset.etag for asset in self.assets.values())).encode()).hexdigest()[:8]
-        self._templates = _templates(self.assets)
+        self.release = release_of(self.assets)
+        self._templates = environment(self.assets, self.release)
 
     async def read(self, query: Callable[[Connection], T]) -> T:
         """Runs a query in a thread, in a transaction that sees one moment. Raises what it raises, and Unavailable."""
@@ -84,7 +78,7 @@ class Site:
         if make is None:
             raise NotHere(f"there is no live page {kind!r}")
         parts = await self.cache.get(("parts", topic), HOT_S, lambda: make(self, rest), fresh=fresh)
-        return replace(parts, skeleton=f"{self._release} {parts.skeleton}")
+        return replace(parts, skeleton=f"{self.release} {parts.skeleton}")
 
     def html(self, template: str, /, **context: Any) -> str:
         """A page or a part of one."""
@@ -119,31 +113,3 @@ class Site:
             await self.redis.aclose()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.database.close()
-
-
-def _assets() -> dict[str, Content]:
-    """The files of ``static`` by name."""
-    found = {}
-    for file in resources.files("arena.web").joinpath("static").iterdir():
-        kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        kind += "; charset=utf-8" if kind.startswith(TEXT) else ""
-        found[file.name] = Content(file.read_bytes(), kind, cache=FOREVER)
-    return found
-
-
-def _templates(assets: Mapping[str, Content]) -> Environment:
-    def asset(name: str) -> str:
-        """The address of a static file; it changes with the file."""
-        return f"/static/{name}?v={assets[name].etag[1:11]}"
-
-    environment = Environment(
-        loader=PackageLoader("arena.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-    environment.filters.update(words.FILTERS)
-    environment.globals.update(asset=asset, sparkline=sparkline, bars=bars, ladder_title=words.ladder_title)
-    return environment

@@ -77,65 +77,6 @@ def test_the_home_page_shows_a_match_as_it_ends(page: Page, web: WebArena) -> No
     expect(page).to_have_url(re.compile(f"/matches/{match_id}"))
 
 
-def test_a_replay_plays_to_the_end_and_agrees_with_the_record(page: Page, web: WebArena) -> None:
-    """Started at the beginning it runs to the last position, whose picture and scores are those of the result."""
-    match = newest(web, POP)
-    visit(page, f"/matches/{match.match_id}#0")
-    expect(page.locator("[data-n]")).to_have_text("0")
-    expect(page.locator("[data-text]")).to_have_text("The match begins.")
-    page.select_option("[data-speed]", "40")
-    page.get_by_role("button", name="Play").click()
-    expect(page.locator("[data-n]")).to_have_text(str(match.events), timeout=60_000)
-    expect(page.get_by_role("button", name="Play")).to_have_attribute("aria-pressed", "false")
-    scores = [str(seat.score).replace("-", "−") for seat in match.seats]
-    expect(page.locator("[data-score-of] b")).to_have_text(scores)
-    film = web.get(f"/matches/{match.match_id}/replay.json?seat=").json()["frames"]
-    assert page.locator("[data-picture]").inner_text().rstrip("\n") == film[-1][0]
-    assert page.locator("[data-picture]").inner_text().count("over") == 1
-
-
-def test_a_replay_steps_by_keys_and_its_position_can_be_shared(page: Page, web: WebArena) -> None:
-    """Arrows, Home and End step; the address names position and eyes; opened elsewhere it shows the same."""
-    match = newest(web, CHALLENGE)
-    visit(page, f"/matches/{match.match_id}")
-    at = page.locator("[data-n]")
-    expect(at).to_have_text(str(match.events))
-    page.keyboard.press("Home")
-    expect(at).to_have_text("0")
-    for key, wanted in (
-        ("ArrowRight", "1"),
-        ("Shift+ArrowRight", "11"),
-        ("ArrowLeft", "10"),
-        ("End", str(match.events)),
-    ):
-        page.keyboard.press(key)
-        expect(at).to_have_text(wanted)
-    page.locator(".seek").fill("20")
-    expect(at).to_have_text("20")
-    page.get_by_role("link", name="Seat 1").click()
-    expect(page.locator("[data-picture]")).to_contain_text("your hand")
-    shared = page.url
-    assert shared.endswith("#20s1")
-    picture = page.locator("[data-picture]").inner_text()
-    page.goto("/games")
-    page.goto(shared)
-    expect(page.locator("[data-picture]")).to_have_text(picture)
-    expect(page.get_by_role("link", name="Seat 1")).to_have_attribute("aria-current", "true")
-
-
-def test_a_replay_marks_what_an_event_changed(page: Page, web: WebArena) -> None:
-    """The card that has just been played is marked on the table, and little else is."""
-    match_id = newest(web, CHALLENGE).match_id
-    film = web.get(f"/matches/{match_id}/replay.json?seat=").json()["frames"]
-    plays = [(n, frame[3]) for n, frame in enumerate(film) if re.fullmatch(r"play \w\d", frame[3])]
-    for n, text in plays[:6]:
-        page.goto(f"/matches/{match_id}#{n}")
-        expect(page.locator("[data-text]")).to_have_text(text)
-        assert text.removeprefix("play ") in page.locator("mark").all_inner_texts()
-        assert page.locator("mark").count() < 25
-        assert page.locator("[data-picture]").inner_text().rstrip("\n") == film[n][0]
-
-
 def test_the_search_box_filters_the_table(page: Page) -> None:
     """A slash focuses it, rows that do not match vanish, and a live update keeps the filter."""
     visit(page, f"/ladders/{CHALLENGE}")

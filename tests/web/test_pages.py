@@ -83,7 +83,7 @@ def test_every_answer_is_guarded(web: WebArena) -> None:
         "/matches/m_none",
         "/sets/s_none",
         "/matches/m_none/record",
-        "/matches/m_none/replay.json",
+        "/matches/m_none/film.json",
         "/games/chess",
         "/docs/..%2fREADME",
         "/docs/none",
@@ -167,10 +167,10 @@ def test_the_record_that_is_downloaded_verifies(web: WebArena) -> None:
 def test_without_scripts_links_step_through_the_replay(web: WebArena) -> None:
     """The server renders any position in any seat's eyes, with links to the next ones."""
     match_id = first_match(web, f"?ladder={CHALLENGE}")
-    page = web.get(f"/matches/{match_id}?seat=1&n=7").text
-    assert 'href="?seat=1&amp;n=8#replay-title"' in page
+    page = web.get(f"/matches/{match_id}?eyes=1&n=7").text
+    assert 'href="?eyes=1&amp;n=8#replay-title"' in page
     assert "<b data-n>7</b>" in page
-    assert web.get(f"/matches/{match_id}?seat=3").status == 404
+    assert web.get(f"/matches/{match_id}?eyes=3").status == 404
     assert web.get(f"/matches/{match_id}?n=99999").status == 200
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import engines
 from arena.match.record import parse_record
 from arena.storage.queries import recent_matches
-from arena.web.replay import frames, replayed
+from arena.web.film import pictures
+from arena.web.replay import HIDDEN, replayed
 from tests.web.support import CHALLENGE, WebArena
-
-SEEN, BOARD, SCORES, TEXT, KIND = "something hidden", 0, 1, 3, 4
 
 
 def newest(web: WebArena, slug: str) -> str:
@@ -27,38 +24,45 @@ def test_the_last_position_has_the_scores_of_the_record(web: WebArena) -> None:
     for row in rows:
         match = replayed(web.arena.records.read(row.record_digest))
         assert match.problem is None
-        shown = list(frames(match, None))
-        assert [frame.n for frame in shown] == list(range(row.events + 1))
+        shown = list(pictures(match, None))
+        assert len(shown) == row.events + 1
         assert list(shown[-1].scores) == match.record.footer["scores"]
         assert shown[-1].scores == tuple(seat.score for seat in row.seats)
 
 
-def test_positions_come_over_http_as_they_are(web: WebArena) -> None:
-    """The address that the page's script asks gives the same frames."""
+def test_films_come_over_http_as_they_are(web: WebArena) -> None:
+    """The address that the page's script asks gives a frame for each event, and the record's result at the end."""
     match_id = newest(web, CHALLENGE)
     record = parse_record(web.get(f"/matches/{match_id}/record").body)
-    document = web.get(f"/matches/{match_id}/replay.json?seat=").json()
-    assert document["seat"] is None
-    assert len(document["frames"]) == len(record.events) + 1
-    assert document["frames"][-1][SCORES] == record.footer["scores"]
-    assert document["frames"][0][KIND] == "start"
+    film = web.get(f"/matches/{match_id}/film.json?eyes=public").json()
+    assert film["eyes"] == "public"
+    assert len(film["frames"]) == len(record.events) + 1
+    assert film["frames"][0]["kind"] == "start"
+    assert [frame["scores"] for frame in film["frames"] if "scores" in frame][-1] == record.footer["scores"]
+    assert web.get(f"/matches/{match_id}/film.json").json()["eyes"] == "all"
+    for nobody in ("3", "-1", "x", "", "01" * 9):
+        assert web.get(f"/matches/{match_id}/film.json?eyes={nobody}").status == 404
 
 
 def test_each_observer_sees_its_own_cards_alone(web: WebArena) -> None:
-    """A dealt card is named to its receiver, hidden from the others and from spectators, in the words as on the board."""
+    """A dealt card is named to its receiver and hidden from the others and from spectators, in word and on the board."""
     match_id = newest(web, CHALLENGE)
     record = parse_record(web.get(f"/matches/{match_id}/record").body)
     deals = [event["seq"] for event in record.events if event.get("text", "").startswith("deal ")]
     films = {
-        seat: web.get(f"/matches/{match_id}/replay.json?seat={seat}").json()["frames"] for seat in ("", "0", "1", "2")
+        eyes: web.get(f"/matches/{match_id}/film.json?eyes={eyes}").json()["frames"]
+        for eyes in ("all", "public", "0", "1", "2")
     }
-    assert all(films[""][seq + 1][TEXT] == SEEN for seq in deals)
     for seq in deals:
-        named = [seat for seat in "012" if films[seat][seq + 1][TEXT] != SEEN]
-        assert len(named) == 1
-        assert films[named[0]][seq + 1][TEXT] == record.events[seq]["text"]
-    assert not any(re.search(r"your hand", frame[BOARD]) for frame in films[""])
-    assert any(re.search(r"your hand", frame[BOARD]) for frame in films["0"])
+        assert films["public"][seq + 1]["said"] == [HIDDEN]
+        assert films["all"][seq + 1]["said"] == [record.events[seq]["text"]]
+        (receiver,) = films["all"][seq + 1]["private"]
+        for eyes in "012":
+            frame = films[eyes][seq + 1]
+            assert frame["said"] == ([record.events[seq]["text"]] if eyes == receiver else [HIDDEN])
+            assert frame.get("private", {}).keys() == ({receiver} if eyes == receiver else set())
+    assert not any("private" in frame for frame in films["public"])
+    assert not any("your hand" in line for frame in films["public"] for _, line in frame.get("lines", []))
 
 
 def test_a_damaged_record_says_so_instead_of_a_replay(web: WebArena) -> None:
@@ -76,5 +80,5 @@ def test_a_damaged_record_says_so_instead_of_a_replay(web: WebArena) -> None:
     match = replayed(forged)
     assert match.problem is not None
     assert "scores" in match.problem
-    assert list(frames(match, None)) == []
+    assert list(pictures(match, None)) == []
     assert engines.get("balloon-challenge").title

@@ -19,7 +19,7 @@ def test_a_set_with_a_shared_deal_is_hidden_until_it_is_over(web: WebArena) -> N
     def shown() -> list[bool]:
         addresses = ["/", "/matches", f"/matches?ladder={CHALLENGE}", "/bots/zephyr", "/status", "/metrics"]
         found = [first.match_id in web.get(address).text for address in addresses]
-        direct = [web.get(f"/matches/{first.match_id}{more}").status == 200 for more in ("", "/record", "/replay.json")]
+        direct = [web.get(f"/matches/{first.match_id}{more}").status == 200 for more in ("", "/record", "/film.json")]
         return found + direct
 
     assert not any(shown())
@@ -50,6 +50,6 @@ def test_a_match_that_runs_is_not_there(web: WebArena) -> None:
     assert running.match_id not in page.text
     assert keep[running.match_id].hex() not in page.text
     assert web.get(f"/matches/{running.match_id}").status == 404
-    assert web.get(f"/matches/{running.match_id}/replay.json").status == 404
+    assert web.get(f"/matches/{running.match_id}/film.json").status == 404
     arena.finish_game(plan, running, keep[running.match_id])
     arena.settle(plan.set_id)

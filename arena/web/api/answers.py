@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from arena.storage.overview import WorkerRow
 from arena.storage.queries import AttemptRow, Counters, MatchRow, RatingPoint, TableRow
-from arena.web.latencies import Latency
+from arena.web.film import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,10 @@ class BotVersion:
 
 @dataclass(frozen=True, slots=True)
 class BotStanding:
-    """Where a version stands; null if it is in no official table of the ladder, or not linked to its anchor."""
+    """Where a version stands."""
 
     ladder: str
     row: TableRow
-    official_rating: float | None
-    official_standard_error: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,6 @@ class Bot:
     counted: int
     endings: Mapping[str, int]
     rivals: tuple[Rival, ...]
-    latency: Latency | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +151,11 @@ class ReplayFrame:
     text: str
     kind: str
     at_ms: int
+
+
+def replay_frame(n: int, shown: Picture) -> ReplayFrame:
+    """A position as the API tells it: as text."""
+    return ReplayFrame(n, shown.text, shown.scores, shown.actors, "; ".join(shown.said), shown.kind, shown.at_ms)
 
 
 @dataclass(frozen=True, slots=True)

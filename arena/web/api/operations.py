@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import astuple
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -143,10 +142,10 @@ async def replay(site: Site, given: Mapping[str, Any]) -> answers.Replay:
     row = (await matches.read_match(site, given["match_id"])).page.match
     if seat is not None and seat >= row.players:
         raise NotHere("this match has no such seat")
-    frames = await matches.read_frames(site, row, seat)
-    if not frames:
+    shown = await matches.read_pictures(site, row, seat)
+    if not shown:
         raise NotHere("this match cannot be replayed here")
-    return answers.Replay(row.match_id, seat, tuple(answers.ReplayFrame(*astuple(frame)) for frame in frames))
+    return answers.Replay(row.match_id, seat, tuple(map(answers.replay_frame, range(len(shown)), shown)))
 
 
 async def games(_site: Site, _given: Mapping[str, Any]) -> answers.Games:

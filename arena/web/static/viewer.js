@@ -1,0 +1,227 @@
+// The viewer: shows a film, as the arena and `arena replay --html` make them, position by position. docs/boards.md says what a film is.
+
+import { textBoard } from "./text.js";
+import { strip } from "./strip.js";
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Frames hold what changed; this makes whole ones. Members that no frame may share are copied. */
+export function unfold(film) {
+  const whole = [];
+  let last = { view: {}, private: {}, lines: [], scores: [], clocks: [] };
+  for (const frame of film.frames) {
+    const lines = last.lines.slice(0, frame.height ?? Infinity);
+    for (const [at, line] of frame.lines ?? []) lines[at] = line;
+    last = {
+      ...frame,
+      n: whole.length,
+      actors: frame.actors ?? [],
+      due: frame.due ?? last.due ?? [],
+      view: { ...last.view, ...frame.view },
+      private: { ...last.private, ...frame.private },
+      lines,
+      scores: frame.scores ?? last.scores,
+      clocks: frame.clocks ?? last.clocks,
+      notes: frame.notes ?? {},
+      scenes: frame.scenes ?? [],
+    };
+    whole.push(last);
+  }
+  return { ...film, frames: whole };
+}
+
+/**
+ * Makes the viewer in `root` work. `fetchFilm(eyes)` gives a film ("all", "public" or a seat's number as text), `board` the module that
+ * draws this game, or null: then positions are shown as text.
+ */
+export function mount(root, { fetchFilm, board }) {
+  const $ = (selector) => root.querySelector(selector);
+  const svg = $("[data-stage]"), seek = $(".seek"), play = $("[data-go=play]");
+  const films = new Map(), last = Number(root.dataset.last);
+  const paintText = textBoard($("[data-picture]"));
+  let eyes = root.querySelector(".eyes [aria-current]").dataset.eyes;
+  let n = fromAddress() ?? Number($("[data-n]").textContent);
+  let shown = null, timer = null, ticket = 0;
+
+  for (const hidden of root.querySelectorAll("[data-script]")) hidden.hidden = false;
+  if (board) svg.removeAttribute("hidden");
+  else $("details").open = true;
+
+  function fromAddress() {
+    const found = /^#(\d{1,6})(?:([sp])(\d?))?$/.exec(location.hash);
+    if (!found) return null;
+    const wanted = found[2] === "p" ? "public" : found[2] === "s" ? found[3] : "all";
+    if (root.querySelector(`.eyes [data-eyes="${wanted}"]`)) eyes = wanted;
+    return Math.min(Number(found[1]), last);
+  }
+
+  function toAddress() {
+    const whose = { all: "", public: "p" }[eyes] ?? `s${eyes}`;
+    history.replaceState(null, "", `${location.href.split("#")[0]}#${n}${whose}`);
+  }
+
+  /** The film in a pair of eyes, asked for once. */
+  function film() {
+    const wanted = eyes;
+    if (!films.has(wanted)) {
+      films.set(wanted, fetchFilm(wanted).then(unfold));
+      films.get(wanted).catch(() => films.delete(wanted));
+    }
+    return films.get(wanted);
+  }
+
+  function pace() {
+    return Number($("[data-speed]").value);
+  }
+
+  async function show(wanted, { address = true } = {}) {
+    n = Math.max(0, Math.min(last, wanted));
+    ticket += 1;
+    const mine = ticket;
+    let whole;
+    try {
+      whole = await film();
+    } catch {
+      halt();
+      $("[data-text]").textContent = "The positions cannot be fetched now.";
+      return;
+    }
+    if (mine !== ticket) return;
+    const frame = whole.frames[n], before = shown;
+    shown = { eyes, n };
+    tell(whole, frame);
+    if (address) toAddress();
+    const stepped = before !== null && before.eyes === eyes && Math.abs(before.n - n) === 1;
+    const animate = still.matches || !stepped ? 0 : Math.min(420, pace() * 0.7);
+    if (animate > 60 && before.n < n) {
+      for (const scene of frame.scenes) {
+        drawBoard(whole, { ...frame, scene }, animate);
+        await new Promise((done) => { setTimeout(done, animate * 1.15); });
+        if (mine !== ticket) return;
+      }
+    }
+    drawBoard(whole, frame, animate);
+    if (n === last) halt();
+  }
+
+  function drawBoard(whole, frame, animate) {
+    if (!board) return;
+    const width = Math.max(280, Math.min(1100, svg.parentNode.clientWidth));
+    const title = `${whole.title}, position ${frame.n} of ${last}: ${words(whole, frame)}`;
+    board.draw(svg, frame, {
+      width, animate, title, text: frame.lines.join("\n"), config: whole.config, eyes: whole.eyes,
+      seats: whole.seats.map(({ bot, hue }) => ({ name: bot, hue })), result: frame.n === last ? whole.result : null,
+    });
+  }
+
+  function words(whole, frame) {
+    if (frame.kind === "chance") return `chance: ${frame.said[0]}`;
+    if (frame.kind === "start") return frame.said[0];
+    return frame.actors.map((seat, i) => `${whole.seats[seat].bot}: ${frame.said[i]}`).join("; ");
+  }
+
+  /** Everything but the board: the event, scores and clocks, the text, the strip. */
+  function tell(whole, frame) {
+    const { seats } = whole;
+    $("[data-event]").dataset.kind = frame.kind;
+    $("[data-who]").textContent = frame.kind === "chance" ? "Chance" : frame.actors.map((seat) => seats[seat].bot).join(", ");
+    $("[data-text]").textContent = frame.said.join("; ");
+    $("[data-note]").textContent = Object.entries(frame.notes).map(([seat, note]) => noted(seats[seat].bot, note)).join(" ");
+    $("[data-n]").textContent = n;
+    seek.value = n;
+    seek.setAttribute("aria-valuetext", `${n} of ${last}: ${words(whole, frame)}`);
+    for (const item of root.querySelectorAll("[data-score-of]")) {
+      const seat = Number(item.dataset.scoreOf);
+      item.querySelector("b").textContent = String(frame.scores[seat]).replace("-", "−");
+      item.querySelector("[data-clock]").textContent = frame.clocks[seat] == null ? "" : minutes(frame.clocks[seat]);
+      item.classList.toggle("acts", frame.actors.includes(seat));
+      item.classList.toggle("due", frame.due.includes(seat));
+    }
+    for (const eye of root.querySelectorAll(".eyes a")) {
+      if (eye.dataset.eyes === eyes) eye.setAttribute("aria-current", "true");
+      else eye.removeAttribute("aria-current");
+    }
+    paintText(frame.lines, n > 0 ? whole.frames[n - 1].lines : null);
+    strip($("[data-strip]"), whole, n, (at) => { halt(); show(at); });
+  }
+
+  function halt() {
+    clearTimeout(timer);
+    timer = null;
+    play.setAttribute("aria-pressed", "false");
+    play.setAttribute("aria-label", "Play");
+  }
+
+  const playing = () => play.getAttribute("aria-pressed") === "true";
+
+  function go() {
+    if (n === last) n = -1;
+    play.setAttribute("aria-pressed", "true");
+    play.setAttribute("aria-label", "Pause");
+    const tick = async () => {
+      await show(n + 1);
+      if (playing()) timer = setTimeout(tick, pace());
+    };
+    tick();
+  }
+
+  const moves = { first: () => 0, back: () => n - 1, next: () => n + 1, last: () => last };
+
+  root.addEventListener("click", (click) => {
+    const eye = click.target.closest(".eyes a"), button = click.target.closest("[data-go]");
+    if (eye) {
+      click.preventDefault();
+      eyes = eye.dataset.eyes;
+      show(n);
+    } else if (button) {
+      click.preventDefault();
+      if (button === play) return playing() ? halt() : go();
+      halt();
+      show(moves[button.dataset.go]());
+    }
+  });
+  seek.addEventListener("input", () => { halt(); show(Number(seek.value)); });
+
+  document.addEventListener("keydown", (key) => {
+    if (key.altKey || key.ctrlKey || key.metaKey || /^(input|select|textarea)$/i.test(key.target.tagName)) return;
+    const step = key.shiftKey ? 10 : 1;
+    const wanted = { ArrowLeft: n - step, ArrowRight: n + step, Home: 0, End: last }[key.key];
+    if (wanted !== undefined) {
+      key.preventDefault();
+      halt();
+      show(wanted);
+    } else if (key.key === " " && !key.target.closest("a, button, summary")) {
+      key.preventDefault();
+      playing() ? halt() : go();
+    }
+  });
+  addEventListener("hashchange", () => {
+    const wanted = fromAddress();
+    if (wanted !== null) { halt(); show(wanted, { address: false }); }
+  });
+  let wide = svg.parentNode.clientWidth;
+  addEventListener("resize", () => {
+    if (svg.parentNode.clientWidth === wide) return;
+    wide = svg.parentNode.clientWidth;
+    shown = null;
+    show(n, { address: false });
+  });
+
+  show(n, { address: false });
+}
+
+/** Milliseconds as a clock shows them. */
+function minutes(ms) {
+  if (ms < 10000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+function noted(name, note) {
+  const parts = [];
+  if (note.eval !== undefined) parts.push(`${note.eval > 0 ? "+" : ""}${(note.eval / 1000).toFixed(2)}`.replace("-", "−"));
+  if (note.comment) parts.push(`“${note.comment}”`);
+  if (note.pv?.length) parts.push(`expects ${note.pv.join(", ")}`);
+  if (note.nodes) parts.push(`${note.nodes} nodes`);
+  return `${name}: ${parts.join(" · ")}`;
+}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from arena.storage.overview import WorkerRow
 from arena.storage.queries import AttemptRow, Counters, MatchRow, RatingPoint, TableRow
 from arena.web.film import Picture
+from arena.web.latencies import Latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +82,12 @@ class BotVersion:
 
 @dataclass(frozen=True, slots=True)
 class BotStanding:
-    """Where a version stands."""
+    """Where a version stands; null if it is in no official table of the ladder, or not linked to its anchor."""
 
     ladder: str
     row: TableRow
+    official_rating: float | None
+    official_standard_error: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,7 @@ class Bot:
     counted: int
     endings: Mapping[str, int]
     rivals: tuple[Rival, ...]
+    latency: Latency | None
 
 
 @dataclass(frozen=True, slots=True)

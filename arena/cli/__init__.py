@@ -12,6 +12,7 @@ from arena.cli import (
     audit,
     bench,
     bench_ladder,
+    bot,
     challenge,
     conformance,
     demo,
@@ -29,6 +30,7 @@ from arena.cli import (
     simulate_tournament,
     sprt,
     tournament,
+    trial,
     up,
 )
 from arena.errors import ArenaError
@@ -44,6 +46,7 @@ for module in (
     up,
     demo,
     account,
+    bot,
     new,
     match,
     play,
@@ -52,6 +55,7 @@ for module in (
     ladder,
     analysis,
     challenge,
+    trial,
     audit,
     processes,
     bench,

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-import grpc
 import typer
 
 from arena.cli.common import JsonFlag, console, print_json
-from arena.cli.dial import dial
-from arena.errors import UserError
+from arena.cli.dial import CALL_TIMEOUT_S, DEFAULT_ADDRESS, Address, bearer, call, dial
 from botarena.v1 import bot_service_pb2 as pb
 from botarena.v1.bot_service_pb2_grpc import BotServiceStub
-
-Address = Annotated[
-    str, typer.Option("--address", envvar="ARENA_ADDRESS", help="The arena's gateway, host:port or unix:path.")
-]
-DEFAULT_ADDRESS = "127.0.0.1:7700"
-CALL_TIMEOUT_S = 10.0
-
-Answer = TypeVar("Answer")
 
 token_app = typer.Typer(help="Further tokens of your account, and ending them.", no_args_is_help=True)
 
@@ -41,7 +29,7 @@ def register(
     """Makes an account with a bot and prints its token, which is shown this once."""
     with dial(address) as channel:
         request = pb.RegisterRequest(owner=owner, bot=bot, request_id=secrets.token_hex(8))
-        answer = _call(lambda: BotServiceStub(channel).Register(request, timeout=CALL_TIMEOUT_S), address)
+        answer = call(lambda: BotServiceStub(channel).Register(request, timeout=CALL_TIMEOUT_S), address)
     if as_json:
         print_json({"owner": answer.bot.owner, "bot": answer.bot.name, "token": answer.token, "address": address})
         return
@@ -60,9 +48,9 @@ def create(
 ) -> None:
     """Makes a further token of the account whose token is in ARENA_TOKEN."""
     with dial(address) as channel:
-        call = BotServiceStub(channel).CreateToken
         request = pb.CreateTokenRequest(label=label)
-        answer = _call(lambda: call(request, timeout=CALL_TIMEOUT_S, metadata=_bearer()), address)
+        create = BotServiceStub(channel).CreateToken
+        answer = call(lambda: create(request, timeout=CALL_TIMEOUT_S, metadata=bearer()), address)
     console.print(answer.token, highlight=False, soft_wrap=True)
 
 
@@ -73,24 +61,7 @@ def revoke(
 ) -> None:
     """Ends a token of the account whose token is in ARENA_TOKEN; streams opened with it are cut within 5 s."""
     with dial(address) as channel:
-        call = BotServiceStub(channel).RevokeToken
         request = pb.RevokeTokenRequest(prefix=prefix)
-        _call(lambda: call(request, timeout=CALL_TIMEOUT_S, metadata=_bearer()), address)
+        end = BotServiceStub(channel).RevokeToken
+        call(lambda: end(request, timeout=CALL_TIMEOUT_S, metadata=bearer()), address)
     console.print(f"{prefix} is revoked")
-
-
-def _bearer() -> tuple[tuple[str, str | bytes], ...]:
-    token = os.environ.get("ARENA_TOKEN")
-    if not token:
-        raise UserError("set ARENA_TOKEN to a token of your account; `arena register` makes one")
-    return (("authorization", f"Bearer {token}"),)
-
-
-def _call(call: Callable[[], Answer], address: str) -> Answer:
-    """An answer, or what the arena said against it in one line."""
-    try:
-        return call()
-    except grpc.RpcError as error:
-        if error.code() == grpc.StatusCode.UNAVAILABLE:
-            raise UserError(f"no arena answers at {address}; is `arena up` running there?") from None
-        raise UserError(error.details()) from None

@@ -34,9 +34,12 @@ from arena.host.local_match import LocalGame, LocalMatch, play_local
 from arena.match.spec import TimeControl
 from arena.ratings.sprt import Hypotheses, Sprt, Verdict, set_score
 
-NO_VERDICT = 3
-"""Exit code of a test that ran out of sets. H1 exits with 0, H0 with 1."""
+EXIT_CODES = {Verdict.H1: 0, Verdict.H0: 1, Verdict.CONTINUE: 3}
 BAR = 41
+BIASED = (
+    "The interval is biased, away from where the test would have gone on: it stopped because of this very result. "
+    "For an unbiased one play a fixed number of games with `arena match`."
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -122,8 +125,9 @@ def sprt(
     resume: Annotated[Path | None, typer.Option("--resume", metavar="FILE", help="Goes on with a test.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Plays NEW against copies of OLD until one of two hypotheses about the difference is accepted.
+    """Plays NEW against copies of OLD until one of two hypotheses about the difference is accepted, on this machine.
 
+    `arena trial` has a running arena do it.
     The games of a set share one deal, seats rotate, and sets count in the order issued. Exit code: 0 if H1 is accepted
     (better), 1 if H0 is, 3 without a verdict. Ctrl-C keeps what was played and prints how to go on.
     """
@@ -151,7 +155,7 @@ def sprt(
     _report(run, test, path, as_json=as_json)
     if test.verdict is not Verdict.CONTINUE and state is None:
         path.unlink(missing_ok=True)
-    raise typer.Exit({Verdict.H1: 0, Verdict.H0: 1, Verdict.CONTINUE: NO_VERDICT}[test.verdict])
+    raise typer.Exit(EXIT_CODES[test.verdict])
 
 
 def _resume_command(path: Path) -> str:
@@ -206,16 +210,20 @@ async def _until_verdict(run: Run, test: Sprt, plan: LocalMatch, path: Path, liv
 
 
 def _line(run: Run, test: Sprt) -> Text:
-    """Where the LLR stands between its bounds, and what the sets say so far."""
-    lower, upper = test.hypotheses.bounds
-    place = round((min(max(test.llr, lower), upper) - lower) / (upper - lower) * (BAR - 1))
-    bar = "".join("●" if k == place else "─" for k in range(BAR))
     summary = test.summary()
-    elo = "" if summary.elo is None else f", Elo {summary.elo:+.1f} ± {summary.error or 0:.1f}"
-    return Text(
-        f"H0 {lower:+.2f} {bar} {upper:+.2f} H1\n"
-        f"LLR {test.llr:+.2f}, {test.consumed} sets ({len(run.scores)} played){elo}, LOS {summary.los:.1%}"
-    )
+    sets = f"{test.consumed} sets ({len(run.scores)} played)"
+    return Text(gauge(test.llr, test.hypotheses.bounds, sets, summary.elo, summary.error, summary.los))
+
+
+def gauge(
+    llr: float, bounds: tuple[float, float], sets: str, elo: float | None, error: float | None, los: float
+) -> str:
+    """Where the LLR stands between its bounds, and what the sets say so far."""
+    lower, upper = bounds
+    place = round((min(max(llr, lower), upper) - lower) / (upper - lower) * (BAR - 1))
+    bar = "".join("●" if k == place else "─" for k in range(BAR))
+    interval = "" if elo is None else f", Elo {elo:+.1f} ± {error or 0:.1f}"
+    return f"H0 {lower:+.2f} {bar} {upper:+.2f} H1\nLLR {llr:+.2f}, {sets}{interval}, LOS {los:.1%}"
 
 
 def _report(run: Run, test: Sprt, path: Path, *, as_json: bool) -> None:
@@ -249,10 +257,7 @@ def _report(run: Run, test: Sprt, path: Path, *, as_json: bool) -> None:
     console.print(meanings[verdict], highlight=False)
     console.print(_line(run, test), highlight=False)
     if stopped:
-        console.print(
-            "The interval is biased, away from where the test would have gone on: it stopped because of this very result. "
-            "For an unbiased one play a fixed number of games with `arena match`.",
-        )
+        console.print(BIASED)
     if any(run.faults.values()):
         console.print(
             f"Faults count as losses: the new version had {run.faults['new']}, the old one {run.faults['old']}."

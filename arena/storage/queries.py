@@ -224,21 +224,29 @@ def leaderboard(connection: Connection, slug: str, limit: int = 100, offset: int
     return tuple(_table_row(row, rank, held.spec.players) for rank, row in enumerate(rows, max(offset, 0) + 1))
 
 
+def search(connection: Connection, slug: str, text: str, limit: int = 100) -> tuple[TableRow, ...]:
+    """The best rows of a ladder's table whose bot's or owner's name contains ``text``. Raises UserError."""
+    held = get_ladder(connection, slug)
+    wanted = text.lower()
+    called = bot.c.name_key.contains(wanted, autoescape=True) | account.c.name_key.contains(wanted, autoescape=True)
+    rows = connection.execute(
+        _standings()
+        .add_columns(_rank())
+        .where(rating.c.ladder_id == held.id, on_table(), called)
+        .order_by(rating.c.rating.desc(), rating.c.version_id)
+        .limit(min(max(limit, 0), MAX_ROWS))
+    )
+    return tuple(_table_row(row, row.rank, held.spec.players) for row in rows)
+
+
 def bot_page(connection: Connection, name: str) -> BotPage:
     """A bot with its versions and standings. Raises UserError."""
     found = find_bot(connection, name)
     if found is None:
         raise UserError(f"there is no bot {name!r}")
-    above, other = rating.alias("above"), bot_version.alias("other")
-    rank = (
-        select(func.count() + 1)
-        .select_from(above.join(other, other.c.id == above.c.version_id))
-        .where(above.c.ladder_id == rating.c.ladder_id, above.c.rating > rating.c.rating, on_table(other))
-        .scalar_subquery()
-    )
     standings = connection.execute(
         _standings()
-        .add_columns(ladder.c.slug, ladder.c.players, case((on_table(), rank)).label("rank"))
+        .add_columns(ladder.c.slug, ladder.c.players, _rank())
         .join(ladder, ladder.c.id == rating.c.ladder_id)
         .where(bot.c.id == found.id)
         .order_by(ladder.c.slug, rating.c.version_id.desc())
@@ -351,6 +359,18 @@ def counters(connection: Connection) -> Counters:
         workers=row.workers,
         bots=row.bots,
     )
+
+
+def _rank() -> ColumnElement[int | None]:
+    """One more than how many are above a version on its table; null if it is not on it."""
+    above, other = rating.alias("above"), bot_version.alias("other")
+    better = (
+        select(func.count() + 1)
+        .select_from(above.join(other, other.c.id == above.c.version_id))
+        .where(above.c.ladder_id == rating.c.ladder_id, above.c.rating > rating.c.rating, on_table(other))
+        .scalar_subquery()
+    )
+    return case((on_table(), better)).label("rank")
 
 
 def _standings() -> Select[*tuple[Any, ...]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
+from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -17,6 +19,7 @@ from arena.web.site import HOT_S, NotHere, Site
 
 ROWS: Final = 100
 HOUR: Final = 60
+LONGEST_QUERY: Final = 40
 
 
 async def ladder_topic(site: Site, rest: str) -> Parts:
@@ -24,22 +27,38 @@ async def ladder_topic(site: Site, rest: str) -> Parts:
     slug, _, page = rest.partition("/")
     number = int(page) if page.isdecimal() and len(page) < 5 else 0
 
-    def read(connection: Any) -> tuple[LadderRow, tuple[TableRow, ...], Mapping[int, tuple[float, ...]]]:
-        held = get_ladder(connection, slug)
-        rows = queries.leaderboard(connection, slug, ROWS, number * ROWS)
-        return held, rows, overview.trends(connection, held.id, [row.version_id for row in rows])
+    def read(connection: Connection) -> Shown:
+        return _shown(connection, slug, lambda: queries.leaderboard(connection, slug, ROWS, number * ROWS))
 
-    held, rows, trends = await site.read(read)
-    online = site.watch.online
+    return _parts(site, await site.read(read), f"ladder {slug} {number}")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Rows of a ladder's table, and the last ratings of each by version."""
+
+    ladder: LadderRow
+    rows: tuple[TableRow, ...]
+    trends: Mapping[int, tuple[float, ...]]
+
+
+def _shown(connection: Connection, slug: str, rows: Callable[[], tuple[TableRow, ...]]) -> Shown:
+    held = get_ladder(connection, slug)
+    found = rows()
+    return Shown(held, found, overview.trends(connection, held.id, [row.version_id for row in found]))
+
+
+def _parts(site: Site, shown: Shown, skeleton: str) -> Parts:
+    held, online = shown.ladder, site.watch.online
     return Parts(
-        skeleton=f"ladder {slug} {number}",
+        skeleton=skeleton,
         blocks={"ladder-facts": site.part("_ladders.html", "facts", held)},
         lists={
             "table": {
                 f"r-{held.id}-{row.version_id}": site.part(
-                    "_ladders.html", "row", held.id, row, trends[row.version_id], online
+                    "_ladders.html", "row", held.id, row, shown.trends[row.version_id], online
                 )
-                for row in rows
+                for row in shown.rows
             }
         },
     )
@@ -65,8 +84,10 @@ async def index(request: Request) -> Response:
 
 
 async def page(request: Request) -> Response:
-    """``/ladders/{slug}``, hundred rows a page."""
+    """``/ladders/{slug}``, hundred rows a page; ``?q=`` searches all of it for bots and owners."""
     site: Site = request.app.state.site
+    if query := request.query_params.get("q", "").strip()[:LONGEST_QUERY]:
+        return await _found(site, request, query)
     slug, text = request.path_params["slug"], request.query_params.get("page", "0")
     if not text.isdecimal() or len(text) > 4:
         return RedirectResponse(f"/ladders/{slug}", 303)
@@ -75,12 +96,34 @@ async def page(request: Request) -> Response:
     async def context() -> Mapping[str, Any]:
         held = await site.read(lambda connection: get_ladder(connection, slug))
         recent, _ = await site.read(lambda connection: queries.recent_matches(connection, ladder_slug=slug, limit=12))
-        return {"ladder": held, "number": number, "more": held.bots > (number + 1) * ROWS, "recent": recent}
+        return {
+            "ladder": held,
+            "number": number,
+            "more": held.bots > (number + 1) * ROWS,
+            "recent": recent,
+            "query": "",
+        }
 
     return await site.live_page(request, f"ladder:{slug}/{number}", "ladder.html", context)
 
 
-def get_ladder(connection: Any, slug: str) -> LadderRow:
+async def _found(site: Site, request: Request, query: str) -> Response:
+    """The rows of a ladder that a search finds. They do not move: a search is looked at, not watched."""
+    slug = request.path_params["slug"]
+
+    def read(connection: Connection) -> Shown:
+        return _shown(connection, slug, lambda: queries.search(connection, slug, query, ROWS))
+
+    async def make() -> Content:
+        shown = await site.read(read)
+        parts = _parts(site, shown, "")
+        context = {"number": 0, "more": False, "recent": (), "query": query}
+        return Content(site.html("ladder.html", parts=parts, ladder=shown.ladder, **context).encode(), HTML)
+
+    return await site.page(request, ("search", slug, query), HOT_S, make)
+
+
+def get_ladder(connection: Connection, slug: str) -> LadderRow:
     """The ladder. Raises NotHere."""
     try:
         return queries.get_ladder(connection, slug)

@@ -87,6 +87,32 @@ def test_the_search_box_filters_the_table(page: Page) -> None:
     expect(page.locator("#table-none")).to_be_visible()
 
 
+def test_the_table_filters_by_kind_and_enter_searches_the_whole_ladder(page: Page) -> None:
+    """The list of kinds leaves the rows of one kind; what is typed and entered is looked for on the server."""
+    visit(page, f"/ladders/{CHALLENGE}")
+    page.select_option("[data-only]", "theirs")
+    expect(page.locator("#table tr:visible")).to_have_count(2)
+    page.fill("#find", "upd")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"\?q=upd"))
+    expect(page.locator("#table tr")).to_have_count(1)
+    expect(page.locator("#table .bot span")).to_have_text("updraft")
+    page.get_by_role("link", name="The whole table").click()
+    expect(page.locator("#table tr")).to_have_count(5)
+
+
+def test_a_phone_shows_of_a_row_what_a_screen_shows(browser: Browser, web: WebArena) -> None:
+    """At 360 px rank, bot, version, owner, Elo, interval, trend, results and when it was last seen are to be seen."""
+    context = browser.new_context(viewport={"width": 360, "height": 740}, base_url=web.url)
+    tab = context.new_page()
+    visit(tab, f"/ladders/{CHALLENGE}")
+    row = tab.locator("#table tr", has_text="zephyr")
+    for part in (".rank", ".bot", ".elo b", ".pm", ".brief .num", ".brief .spark", ".also"):
+        expect(row.locator(part)).to_be_visible()
+    expect(row).to_contain_text("1.0 · ")
+    context.close()
+
+
 def test_a_table_sorts_by_its_heads(page: Page) -> None:
     """By games, most first; again, fewest first; the rank's head brings the order back."""
     visit(page, f"/ladders/{CHALLENGE}")
@@ -130,7 +156,7 @@ def test_pages_work_without_scripts(browser: Browser, web: WebArena) -> None:
     tab = context.new_page()
     tab.goto(f"/ladders/{CHALLENGE}")
     expect(tab.locator("#table tr").first).to_be_visible()
-    expect(tab.locator(".find input")).to_be_hidden()
+    expect(tab.locator(".find input")).to_be_visible()
     match = newest(web, CHALLENGE)
     tab.goto(f"/matches/{match.match_id}?n=5")
     tab.get_by_role("link", name="Forward").click()

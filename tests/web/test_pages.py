@@ -209,3 +209,16 @@ async def test_a_failure_of_ours_shows_nothing_of_itself(tmp_path: Path) -> None
         assert busy.headers["retry-after"] == "2"
         assert "sqlite" not in busy.text.lower()
     await app.state.site.close()
+
+
+def test_a_ladder_is_searched_as_a_whole(web: WebArena) -> None:
+    """``?q=`` finds bots and owners anywhere on the table with the ranks they have there; wildcards are letters."""
+    everybody = re.findall(r'data-rank="(\d+)" [^>]*data-search="(\S+)', web.get(f"/ladders/{CHALLENGE}").text)
+    found = re.findall(r'data-rank="(\d+)" [^>]*data-search="(\S+)', web.get(f"/ladders/{CHALLENGE}?q=ZEPH").text)
+    assert found == [(rank, name) for rank, name in everybody if name == "zephyr"]
+    assert 'data-search="updraft grace' in web.get(f"/ladders/{CHALLENGE}?q=grace").text
+    for wildcard in ("%25", "_", "%3Cimg"):
+        page = web.get(f"/ladders/{CHALLENGE}?q={wildcard}")
+        assert page.status == 200
+        assert "No bot on this ladder" in page.text
+        assert "<img" not in page.text

@@ -141,21 +141,21 @@ function follow(topic) {
 // ---------------------------------------------------------------- tables
 
 function filterable(form) {
-  const input = form.querySelector("input"), list = document.getElementById(form.dataset.filter);
+  const input = form.querySelector("input"), only = form.querySelector("[data-only]"), list = document.getElementById(form.dataset.filter);
   if (!list || !input) return;
   const none = document.getElementById(`${list.id}-none`);
-  input.hidden = false;
+  if (only) only.hidden = false;
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const row of list.children) {
-      row.hidden = !words.every((word) => row.dataset.search.includes(word));
+      row.hidden = !words.every((word) => row.dataset.search.includes(word)) || (only?.value && !row.dataset.is.split(" ").includes(only.value));
       shown += !row.hidden;
     }
     if (none) none.hidden = shown > 0;
   };
-  form.addEventListener("submit", (event) => event.preventDefault());
   input.addEventListener("input", filter);
+  only?.addEventListener("change", filter);
   list.addEventListener("arranged", filter);
   filter();
 }

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from arena.tournaments.crosstable import number
 from arena.tournaments.formats.event import Event, Pairing, Result
 from arena.tournaments.formats.final import Order
 from arena.tournaments.formats.standings import Row
@@ -22,11 +23,6 @@ if TYPE_CHECKING:  # it brings scipy, which is slow to import
 
 LIVE_ROWS = 20
 KNOWN_SHOWN = 12
-
-
-def number(value: float) -> str:
-    """12, 12.5, 12.33: no more digits than it takes."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def standings_table(rows: Sequence[Row], title: str = "") -> Table:

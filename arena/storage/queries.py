@@ -34,6 +34,7 @@ from arena.storage.tables import (
     rating_point,
     result,
     set_seat,
+    tournament_ladder,
     worker,
 )
 from arena.storage.versions import on_table, versions_of
@@ -181,8 +182,10 @@ class Counters:
 
 
 def ladders(connection: Connection) -> tuple[LadderRow, ...]:
-    """All ladders by slug."""
-    return tuple(map(_ladder_row, connection.execute(_ladders().order_by(ladder.c.slug))))
+    """All ladders by slug, but those that tournaments play on: nothing is rated there."""
+    of_events = select(tournament_ladder.c.ladder_id)
+    rows = connection.execute(_ladders().where(ladder.c.id.not_in(of_events)).order_by(ladder.c.slug))
+    return tuple(map(_ladder_row, rows))
 
 
 def get_ladder(connection: Connection, slug: str) -> LadderRow:

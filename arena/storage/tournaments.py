@@ -14,17 +14,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, Table, delete, func, select, update
 
 from arena.errors import ArenaError, UserError
 from arena.storage.db import insert_unless_there
+from arena.storage.plans import SetState
 from arena.storage.tables import (
     account,
     game_set,
+    ladder,
     now_ms,
     organiser,
     tournament,
     tournament_entrant,
+    tournament_ladder,
     tournament_pairing,
     tournament_set,
 )
@@ -362,10 +365,86 @@ def busy_bots(connection: Connection) -> frozenset[int]:
     return frozenset(rows.scalars())
 
 
-def all_tournaments(connection: Connection) -> tuple[Tournament, ...]:
-    """All events, the newest first."""
-    rows = connection.execute(select(tournament).order_by(tournament.c.id.desc()))
+def on_ladder(connection: Connection, ladder_slug: str) -> str | None:
+    """The slug of the event that plays on a ladder; None if none does."""
+    return connection.execute(
+        select(tournament.c.slug)
+        .join(tournament_ladder, tournament_ladder.c.tournament_id == tournament.c.id)
+        .join(ladder, ladder.c.id == tournament_ladder.c.ladder_id)
+        .where(ladder.c.slug == ladder_slug)
+    ).scalar()
+
+
+def newest(connection: Connection, limit: int, before: int | None = None) -> tuple[Tournament, ...]:
+    """At most ``limit`` events, the newest first, of those whose id is less than ``before``."""
+    query = select(tournament).order_by(tournament.c.id.desc()).limit(limit)
+    rows = connection.execute(query if before is None else query.where(tournament.c.id < before))
     return tuple(_tournament(row) for row in rows)
+
+
+def sizes(connection: Connection, tournament_ids: Iterable[int]) -> dict[int, int]:
+    """How many are in the field of each event: all who have joined before it starts, then those who were drawn."""
+    drawn = tournament_entrant.c.seed.is_not(None) | (tournament.c.state == TournamentState.OPEN)
+    rows = connection.execute(
+        select(tournament_entrant.c.tournament_id, func.count().label("entrants"))
+        .join(tournament, tournament.c.id == tournament_entrant.c.tournament_id)
+        .where(tournament_entrant.c.tournament_id.in_(list(tournament_ids)), drawn)
+        .group_by(tournament_entrant.c.tournament_id)
+    )
+    return {row.tournament_id: row.entrants for row in rows}
+
+
+def marker(connection: Connection, slug: str) -> tuple[Any, ...]:
+    """Equal as long as nothing in the event has changed; cheap. Empty if there is no such event."""
+
+    def count(table: Table, *where: ColumnElement[bool]) -> ScalarSelect[int]:
+        mine = table.c.tournament_id == tournament.c.id
+        return select(func.count()).select_from(table).where(mine, *where).scalar_subquery()
+
+    row = connection.execute(
+        select(
+            tournament.c.id,
+            tournament.c.state,
+            tournament.c.main_audience,
+            tournament.c.final_audience,
+            count(tournament_entrant),
+            count(tournament_entrant, tournament_entrant.c.withdrawn),
+            # Somebody may leave before the start and another join: as many, and not the same.
+            select(func.max(tournament_entrant.c.joined_at))
+            .where(tournament_entrant.c.tournament_id == tournament.c.id)
+            .scalar_subquery(),
+            count(tournament_pairing),
+            count(tournament_pairing, tournament_pairing.c.result.is_not(None)),
+            count(tournament_set, tournament_set.c.played_at.is_not(None)),
+        ).where(tournament.c.slug == slug)
+    ).first()
+    return () if row is None else tuple(row)
+
+
+def set_ids(connection: Connection, tournament_id: int) -> dict[tuple[str, int], str]:
+    """The arena's sets that were played, by pairing and number; none of an event on a laptop."""
+    rows = connection.execute(
+        select(tournament_set.c.pairing_id, tournament_set.c.number, tournament_set.c.set_id).where(
+            tournament_set.c.tournament_id == tournament_id,
+            tournament_set.c.played_at.is_not(None),
+            tournament_set.c.set_id.is_not(None),
+        )
+    )
+    return {(row.pairing_id, row.number): row.set_id for row in rows}
+
+
+def playing(connection: Connection, tournament_id: int) -> frozenset[str]:
+    """The pairings a set of which is being played on an arena now."""
+    rows = connection.execute(
+        select(tournament_set.c.pairing_id)
+        .join(game_set, game_set.c.id == tournament_set.c.set_id)
+        .where(
+            tournament_set.c.tournament_id == tournament_id,
+            tournament_set.c.played_at.is_(None),
+            game_set.c.state == SetState.CLAIMED,
+        )
+    )
+    return frozenset(rows.scalars())
 
 
 def _sets(connection: Connection, tournament_id: int) -> dict[str, dict[int, SetPlayed]]:

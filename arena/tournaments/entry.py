@@ -87,12 +87,13 @@ def listed(connection: Connection, name: str, team: str = "") -> store.Participa
 
 
 def _pinned(connection: Connection, found: Bot, team: str = "") -> store.Participant:
-    """The bot with its newest version. Raises UserError if it has none yet."""
+    """The bot with its current version. Raises UserError if it has none."""
+    mine = (bot_version.c.bot_id == found.id) & bot_version.c.retired_at.is_(None)
     version = connection.execute(
-        select(bot_version.c.id).where(bot_version.c.bot_id == found.id).order_by(bot_version.c.id.desc()).limit(1)
+        select(bot_version.c.id).where(mine).order_by(bot_version.c.id.desc()).limit(1)
     ).scalar()
     if version is None:
-        raise UserError(f"{found.name} has never connected, so that it has no version to be pinned")
+        raise UserError(f"{found.name} has never connected, or is retired: it has no version to be pinned")
     owner = HOUSE if found.house else found.owner
     return store.Participant(found.name, owner, team, bot_id=found.id, version_id=version)
 

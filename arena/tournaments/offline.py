@@ -87,7 +87,7 @@ class LocalEvent:
     def tournament(self, database: Database) -> store.Tournament:
         """The one event of the folder."""
         with database.read() as connection:
-            return store.all_tournaments(connection)[0]
+            return store.newest(connection, 1)[0]
 
     def backend(
         self, event: store.Tournament, field: Sequence[store.Participant], programs: Sequence[Program]

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena import metrics
 from arena.errors import Unavailable
 from arena.settings import Settings
-from arena.web import bots, exporter, home, ladders, matches, reading, sets, status
+from arena.web import bots, exporter, home, ladders, matches, reading, sets, status, tournaments
 from arena.web.api.openapi import document
 from arena.web.api.operations import OPERATIONS
 from arena.web.api.serving import HEADERS, PREFIX, Rates, problem, routes
@@ -44,6 +44,8 @@ ROUTES: Final = (
     Route("/matches/{match_id}/film.json", matches.positions),
     Route("/matches/{match_id}/record", matches.record),
     Route("/sets/{set_id}", sets.page),
+    Route("/tournaments", tournaments.index),
+    Route("/tournaments/{slug}", tournaments.page),
     Route("/games", reading.games),
     Route("/games/{name}", reading.game),
     Route("/docs", reading.docs),
@@ -62,6 +64,9 @@ def build(settings: Settings) -> Starlette:
         ladder=ladders.ladder_topic,
         bot=bots.bot_topic,
         status=status.status_topic,
+        tournaments=tournaments.list_topic,
+        tournament=tournaments.event_topic,
+        projector=tournaments.projector_topic,
     )
 
     @contextlib.asynccontextmanager

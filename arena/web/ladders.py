@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from arena.errors import UserError
-from arena.storage import overview, queries
+from arena.storage import overview, queries, tournaments
 from arena.storage.queries import LadderRow, TableRow
 from arena.web.content import HTML, Content
 from arena.web.parts import Parts
@@ -84,7 +84,10 @@ async def index(request: Request) -> Response:
 
 
 async def page(request: Request) -> Response:
-    """``/ladders/{slug}``, hundred rows a page; ``?q=`` searches all of it for bots and owners."""
+    """``/ladders/{slug}``, hundred rows a page; ``?q=`` searches all of it for bots and owners.
+
+    A tournament's ladder leads to the tournament.
+    """
     site: Site = request.app.state.site
     if query := request.query_params.get("q", "").strip()[:LONGEST_QUERY]:
         return await _found(site, request, query)
@@ -92,6 +95,8 @@ async def page(request: Request) -> Response:
     if not text.isdecimal() or len(text) > 4:
         return RedirectResponse(f"/ladders/{slug}", 303)
     number = int(text)
+    if (event := await site.read(lambda connection: tournaments.on_ladder(connection, slug))) is not None:
+        return RedirectResponse(f"/tournaments/{event}", 303)
 
     async def context() -> Mapping[str, Any]:
         held = await site.read(lambda connection: get_ladder(connection, slug))

@@ -9,6 +9,7 @@ from typing import Final
 
 import engines
 from arena.match.spec import SeatReason
+from arena.tournaments.crosstable import number
 
 HUES: Final = 8
 MINUS: Final = "−"
@@ -118,5 +119,6 @@ FILTERS: Final = {
     "iso": iso,
     "clock": clock,
     "hue": hue,
+    "trimmed": number,
     "game_title": game_title,
 }

@@ -65,7 +65,7 @@ def state_of(file: Path) -> State:
     database: Database = event.database()
     try:
         with database.read() as connection:
-            return store.load(connection, store.all_tournaments(connection)[0])
+            return store.load(connection, store.newest(connection, 1)[0])
     finally:
         database.close()
 

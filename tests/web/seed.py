@@ -101,7 +101,9 @@ class SeededArena:
         self.seats[name] = NewSeat(made.id, made.bot_id, "0")
         return self.seats[name]
 
-    def queue(self, slug: str, names: Sequence[str], deal_mode: DealMode = "own") -> str:
+    def queue(
+        self, slug: str, names: Sequence[str], deal_mode: DealMode = "own", *, rated: bool = True, listed: bool = True
+    ) -> str:
         """A queued set; its id."""
         with self.database.write() as connection:
             return sets.create_set(
@@ -111,6 +113,8 @@ class SeededArena:
                 budget_ms=60_000,
                 house_only=False,
                 deal_mode=deal_mode,
+                rated=rated,
+                listed=listed,
             )
 
     def begin(self, set_id: str) -> tuple[SetPlan, dict[str, bytes]]:

@@ -13,6 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPResponse
 from pathlib import Path
@@ -116,7 +117,14 @@ def web(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[We
     arena.play(POP, ["zephyr", "updraft"], fault_rate=0.5)
     arena.play(CHALLENGE, ["random", "greedy", "heuristic"], deal_mode="shared")
     arena.connect(redis_url)
-    port = free_port()
+    with serving(arena, redis_url) as running:
+        yield running
+
+
+@contextmanager
+def serving(arena: SeededArena, redis_url: str) -> Iterator[WebArena]:
+    """A web process on what an arena holds."""
+    folder, port = arena.settings.data_dir, free_port()
     environment = {
         **os.environ,
         "ARENA_DATA_DIR": str(folder),

@@ -12,8 +12,8 @@ from google.rpc.status_pb2 import Status
 
 import engines
 from arena.gateway import services as services_module
-from arena.gateway.registry import OnlineSession
 from arena.gateway.online import Online
+from arena.gateway.registry import OnlineSession
 from arena.gateway.services import add_services
 from arena.match.record import parse_record
 from arena.match.replay import verify

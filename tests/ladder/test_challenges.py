@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select, update
 
-from arena.errors import UserError
+from arena.errors import QuotaExceeded, UserError
 from arena.ladder.settlement import check
 from arena.storage import accounts, challenges, sets
 from arena.storage.tables import challenge, game_set
@@ -91,6 +91,31 @@ def test_it_is_given_up_where_sets_are_void_again_and_again(world: World) -> Non
         assert challenges.get(connection, challenge_id).over
 
 
+def test_a_chosen_seed_counts_on_from_set_to_set(world: World) -> None:
+    """The k-th set is dealt by the seed plus k, played again or not; its mode says that somebody chose it."""
+    desk = Desk()
+    world.external("annbot")
+    connect(world, desk, "annbot")
+    with world.database.write() as connection:
+        challenges.create(connection, account_of(world, "annbot"), SPEC.slug, "annbot", ["random", "greedy"], 6, 40)
+    scheduler = scheduler_of(world, desk, house_sets=0)
+    seeds = []
+    for fails in (True, False, False):
+        scheduler.round()
+        [set_id] = [one for one in sets_of(world, rated=False) if world.state(one)[0] == "QUEUED"]
+        if fails:
+            world.begun(set_id)
+            with world.database.write() as connection:
+                sets.release_set(connection, world.lease, set_id, "INFRA_VOID")
+        else:
+            world.play(set_id)
+        with world.database.read() as connection:
+            row = connection.execute(select(game_set).where(game_set.c.id == set_id)).one()
+        assert row.deal_mode == "seeded"
+        seeds.append(row.seed)
+    assert seeds == [40, 40, 41]
+
+
 def test_quotas_and_mistakes_are_told(world: World) -> None:
     """Wrong numbers of opponents, others' bots, versions that are not there, too many games and open challenges."""
     world.external("annbot")
@@ -107,11 +132,16 @@ def test_quotas_and_mistakes_are_told(world: World) -> None:
             ask(world, *names, games=games)
     for _ in range(challenges.OPEN):
         ask(world, "annbot", "greedy", "bobbot", games=200)
-    with pytest.raises(UserError, match="not over"):
+    with pytest.raises(QuotaExceeded, match="not over"):
         ask(world, "annbot", "greedy", "bobbot")
     with world.database.write() as connection:
+        [newest, *_] = challenges.of_account(connection, account_of(world, "annbot"))
+        with pytest.raises(UserError, match="no challenge"):
+            challenges.cancel(connection, account_of(world, "bobbot"), newest.id)
+        challenges.cancel(connection, account_of(world, "annbot"), newest.id)
+        assert challenges.get(connection, newest.id).over
         connection.execute(update(challenge).values(closed_at=1))
     for _ in range(2):
         ask(world, "annbot", "greedy", "bobbot", games=180)
-    with pytest.raises(UserError, match="do not fit"):
+    with pytest.raises(QuotaExceeded, match="do not fit"):
         ask(world, "annbot", "greedy", "bobbot", games=200)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from arena.match.deal import ChanceStream, Deal, commitment, secret_from_seed
+from arena.match.deal import ChanceStream, Deal, commitment, secret_from_seed, secret_of_seeded
 from tests.match.support import SECRET, spec
 
 
@@ -38,6 +38,18 @@ def test_shared_deal_is_the_same_for_all_games_of_a_set_attempt() -> None:
     deal = replace(spec().deal, mode="shared", nonces=())
     assert deal.seed("m", 1, "s") == deal.seed("n", 7, "s")
     assert deal.seed("m", 1, "s") != replace(deal, set_attempt=2).seed("m", 1, "s")
+
+
+def test_seeded_deal_depends_on_the_seed_and_the_game_alone() -> None:
+    """Whatever the match is called, the same seed deals the same, as docs/deals.md says; other games of it deal otherwise."""
+    fields = [b"botarena/seed/2", b"42", (1).to_bytes(8, "big")]
+    secret = hashlib.sha256(b"".join(len(field).to_bytes(4, "big") + field for field in fields)).digest()
+    assert secret_of_seeded(42, 1) == secret
+    deal = replace(spec().deal, mode="seeded", nonces=(), secret=secret)
+    tag = b"botarena/deal/seeded/1"
+    assert deal.seed("m", 1, "s") == hmac.digest(secret, len(tag).to_bytes(4, "big") + tag, "sha256")
+    assert deal.seed("m", 1, "s") == deal.seed("n", 2, "t")
+    assert len({secret_of_seeded(42, 0), secret_of_seeded(42, 1), secret_of_seeded(43, 0)}) == 3
 
 
 def test_stream_is_the_documented_one() -> None:

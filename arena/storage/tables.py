@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
     true,
 )
 from sqlalchemy.ext.compiler import compiles
@@ -195,6 +196,7 @@ official_rating = Table(
     Column("sets", Integer, nullable=False),
     Column("games", Integer, nullable=False),
     Column("linked", Boolean, nullable=False),
+    Index("ix_official_rating_version", "official_id", "version_id"),
 )
 
 # ---------------------------------------------------------------------------------------------- sets and matches
@@ -277,6 +279,9 @@ attempt = Table(
     Column("reason", String(200)),
     _time("started_at"),
     _time("ended_at", nullable=True),
+    Index(
+        "ix_attempt_void", "ended_at", sqlite_where=text("outcome = 'VOID'"), postgresql_where=text("outcome = 'VOID'")
+    ),
 )
 
 result = Table(

@@ -11,11 +11,13 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from arena.storage import overview, queries
+from arena.storage import incidents, overview, queries
+from arena.storage.incidents import Incident, IncidentKind
 from arena.storage.overview import Activity, Backlog, VoidSet, WorkerRow
 from arena.storage.queries import Counters
 from arena.web.parts import Parts
 from arena.web.site import Site
+from arena.web.watch import Watch
 
 MINUTES: Final = 60
 SLOW_QUEUE_MS: Final = 60_000
@@ -34,6 +36,7 @@ class Status:
     voids: tuple[VoidSet, ...]
     backlog: Backlog
     quarantined: int
+    incidents: tuple[Incident, ...]
 
 
 def read_status(connection: Connection) -> Status:
@@ -46,7 +49,14 @@ def read_status(connection: Connection) -> Status:
         voids=overview.recent_voids(connection, VOIDS),
         backlog=overview.backlog(connection),
         quarantined=overview.quarantined(connection),
+        incidents=incidents.incidents(connection),
     )
+
+
+def all_incidents(status: Status, watch: Watch) -> tuple[Incident, ...]:
+    """What SQL remembers and what this process has seen, newest first."""
+    outages = [Incident(IncidentKind.REDIS_OUTAGE, at, until, 1) for at, until in watch.outages]
+    return tuple(sorted([*status.incidents, *outages], key=lambda one: -one.at))
 
 
 def problems(status: Status, *, redis_up: bool) -> list[str]:
@@ -79,6 +89,7 @@ async def status_topic(site: Site, _rest: str) -> Parts:
             "hour": site.part("_status.html", "hour", status.activity),
             "workers": site.part("_status.html", "workers", status.workers),
             "gateways": site.part("_status.html", "gateways", sorted(gateways.items()), last is not None),
+            "incidents": site.part("_status.html", "incidents", all_incidents(status, site.watch)),
             "voids": site.part("_status.html", "voids", status.voids),
         },
     )

@@ -25,6 +25,8 @@ EVERY_S: Final = 2.0
 WINDOW_S: Final = 60.0
 KEPT: Final = 150
 RETRY_S: Final = 1.0
+OUTAGES: Final = 20
+"""The last so many times that Redis did not answer are remembered."""
 UNACKED: Final = "unacked"
 """Celery's own name, on Redis."""
 
@@ -61,6 +63,7 @@ class Watch:
         self._samples: deque[Sample] = deque(maxlen=KEPT)
         self.up = False
         """Whether Redis answered the last time."""
+        self._outages: deque[tuple[int, int | None]] = deque(maxlen=OUTAGES)
 
     @property
     def last(self) -> Sample | None:
@@ -76,6 +79,11 @@ class Watch:
     def online(self) -> frozenset[int]:
         """Version ids with a connected process."""
         return frozenset(session.version_id for session in self.last.sessions) if self.last else frozenset()
+
+    @property
+    def outages(self) -> tuple[tuple[int, int | None], ...]:
+        """When Redis did not answer this process, from and until, in ms since 1970; None: until now. Oldest first."""
+        return tuple(self._outages)
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -98,12 +106,21 @@ class Watch:
         while True:
             try:
                 await self.look()
-                self.up = True
+                self._note(up=True)
             except Unavailable as error:
                 if self.up:
                     log.warning("%s; pages show what SQL says", error)
-                self.up = False
+                self._note(up=False)
             await asyncio.sleep(EVERY_S)
+
+    def _note(self, *, up: bool) -> None:
+        now = time.time_ns() // 1_000_000
+        under_way = bool(self._outages) and self._outages[-1][1] is None
+        if up and under_way:
+            self._outages[-1] = self._outages[-1][0], now
+        elif not up and not under_way:
+            self._outages.append((now, None))
+        self.up = up
 
     async def _listen(self, redis: Redis) -> None:
         while True:

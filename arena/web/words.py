@@ -9,6 +9,7 @@ from typing import Final
 
 import engines
 from arena.match.spec import SeatReason
+from arena.storage.incidents import Incident, IncidentKind
 from arena.tournaments.crosstable import number
 
 HUES: Final = 8
@@ -30,6 +31,21 @@ SHORT_REASONS: Final = {
     SeatReason.BOT_CRASH: "crash",
     SeatReason.DISCONNECT: "disconnect",
 }
+INCIDENTS: Final = {
+    IncidentKind.BROKEN_OFF: (
+        "match was broken off by us, and is played again",
+        "matches were broken off by us, and are played again",
+    ),
+    IncidentKind.ENGINE_ERROR: ("match failed in its game's rules", "matches failed in their games' rules"),
+    IncidentKind.GIVEN_UP: (
+        "set was given up after failing again and again",
+        "sets were given up after failing again and again",
+    ),
+    IncidentKind.WORKER_LOST: ("worker was lost", "workers were lost"),
+    IncidentKind.CONTRADICTION: ("result contradicts another", "results contradict others"),
+    IncidentKind.REDIS_OUTAGE: ("outage of Redis, seen from here", "outages of Redis, seen from here"),
+}
+"""Of one, and of several."""
 ORDINALS: Final = ("th", "st", "nd", "rd")
 
 
@@ -41,6 +57,12 @@ def reason(code: str) -> str:
 def short_reason(code: str) -> str:
     """How a seat's game ended, in one or two words."""
     return SHORT_REASONS.get(SeatReason(code), code) if code in set(SeatReason) else code.lower().replace("_", " ")
+
+
+def incident(one: Incident) -> str:
+    """What happened, how often."""
+    single, several = INCIDENTS[one.kind]
+    return f"{count(one.count)} {single if one.count == 1 else several}"
 
 
 def ordinal(number: int) -> str:
@@ -89,6 +111,11 @@ def clock(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%d %b %H:%M")
 
 
+def hour(ms: int) -> str:
+    """A time of day."""
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%H:%M")
+
+
 def hue(name: str) -> int:
     """A bot's colour, 0..7, the same everywhere."""
     return sha256(name.lower().encode()).digest()[0] % HUES
@@ -111,6 +138,7 @@ def ladder_title(slug: str, game: str, players: int) -> str:
 FILTERS: Final = {
     "reason": reason,
     "short_reason": short_reason,
+    "incident": incident,
     "ordinal": ordinal,
     "count": count,
     "signed": signed,
@@ -118,6 +146,7 @@ FILTERS: Final = {
     "duration": duration,
     "iso": iso,
     "clock": clock,
+    "hour": hour,
     "hue": hue,
     "trimmed": number,
     "game_title": game_title,

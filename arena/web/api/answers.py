@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from arena.storage.incidents import Incident
 from arena.storage.overview import WorkerRow
 from arena.storage.queries import AttemptRow, Counters, MatchRow, RatingPoint, TableRow
 from arena.web.film import Picture
@@ -217,3 +218,4 @@ class Status:
     gateways: Mapping[str, int] | None
     decision_p50_s: float | None
     decision_p95_s: float | None
+    incidents: tuple[Incident, ...]

@@ -6,6 +6,7 @@ import inspect
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from enum import StrEnum
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from arena.web.api.answers import Problem
@@ -72,6 +73,8 @@ def schema_of(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         return {"type": "integer", "format": "int64"}
     if kind is type(None):
         return {"type": "null"}
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return {"type": "string", "enum": [str(one) for one in kind]}
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in {Union, types.UnionType}:
         return {"anyOf": [schema_of(one, schemas) for one in arguments]}

@@ -174,6 +174,7 @@ async def arena_status(site: Site, _given: Mapping[str, Any]) -> answers.Status:
         gateways=Counter(session.gateway for session in last.sessions) if last else None,
         decision_p50_s=last.recent.quantile_s(0.5) if last else None,
         decision_p95_s=last.recent.quantile_s(0.95) if last else None,
+        incidents=status.all_incidents(read, site.watch),
     )
 
 

@@ -24,6 +24,7 @@ from arena.gateway.status import CODES, trailers
 
 FAREWELL_S: Final = 5.0
 """A stream that is to end gets so long to take its last frame."""
+REFUSED_HELLO_S: Final = 1.0
 RECONNECT_WITHIN_MS: Final = 5_000
 ADDRESSES_KEPT: Final = 4096
 PLAY_SERVICE: Final = "botarena.v1.PlayService"
@@ -192,9 +193,16 @@ class PlayServicer:
 
     async def _admit(self, context: Context, address: str) -> Connection:
         """The session of a new stream. Raises Refused."""
-        principal = await self._authenticate(context, address)
-        if not self._starts.take(self._core.clock.now_us()):
-            raise Refused(Failure(Reason.TOO_MANY_STARTS, "Too many bots connect at once.", 1_000))
+        try:
+            principal = await self._authenticate(context, address)
+            if not self._starts.take(self._core.clock.now_us()):
+                raise Refused(Failure(Reason.TOO_MANY_STARTS, "Too many bots connect at once.", 1_000))
+        except Refused:
+            # Its Hello is on the way. A grpc.aio client whose write fails says INTERNAL, and not what it was refused for.
+            ignored = asyncio.ensure_future(context.read())
+            ignored.add_done_callback(lambda read: read.cancelled() or read.exception())
+            await asyncio.wait([ignored], timeout=REFUSED_HELLO_S)
+            raise
         try:
             data = await asyncio.wait_for(context.read(), self._admission.hello_s)
         except TimeoutError:

@@ -291,6 +291,13 @@ async def test_r11_two_copies_do_not_evict_each_other_for_ever(arena: Arena) -> 
         await bot.close()
 
 
+async def test_a_refusal_is_told_though_hello_is_on_its_way() -> None:
+    """However the two cross each other, a bot with a bad token learns that, and not that some write of its own failed."""
+    async with Arena(admission=Admission(bad_tokens=1_000)) as arena:
+        told = await asyncio.gather(*(refusal(BareBot(arena.address, "guess")) for _ in range(60)))
+        assert {code for code, _, _ in told} == {grpc.StatusCode.UNAUTHENTICATED}
+
+
 async def test_r44_guessing_tokens_is_slow() -> None:
     """An address that has shown too many bad tokens is refused before the next is looked at, a good one included."""
     async with Arena(admission=Admission(bad_tokens=3)) as arena:

@@ -66,7 +66,8 @@ async def test_a_token_is_good_for_its_accounts_bots_alone(
     assert "no spaces" in message
     wrong = token[:-1] + ("a" if token[-1] != "a" else "b")
     code, message, details = await refusal(BareBot(server.address, wrong))
-    assert (code, details["ErrorInfo"].reason) == (grpc.StatusCode.UNAUTHENTICATED, "BAD_TOKEN")
+    assert code is grpc.StatusCode.UNAUTHENTICATED, message
+    assert details["ErrorInfo"].reason == "BAD_TOKEN", message
     assert wrong not in message
 
 

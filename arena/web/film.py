@@ -114,10 +114,11 @@ def picture(match: Replayed, eyes: Eyes, n: int, clocks: Sequence[int]) -> Pictu
     state = match.events[n].before if n < len(match.events) else state_after(match.events[-1])
     public = state.view(None).to_json()
     seats = _seats(eyes, state.players)
+    private = {seat: _changed(public, state.view(seat).to_json(), but="seat") for seat in seats}
     return Picture(
         view=public,
-        private={seat: _changed(public, state.view(seat).to_json(), but="seat") for seat in seats},
-        text=_everything(state) if eyes == "all" else state.render(eyes),
+        private=private,
+        text=_everything(state, private) if eyes == "all" else state.render(eyes),
         scores=state.scores(),
         # A seat is told its own clock alone, a spectator none: thinking times tell about hands.
         clocks=tuple(clock if seat in seats else None for seat, clock in enumerate(clocks)),
@@ -152,11 +153,11 @@ def _changed(old: Mapping[str, Json], new: Mapping[str, Json], but: str = "") ->
     return {name: value for name, value in new.items() if name != but and (name not in old or old[name] != value)}
 
 
-def _everything(state: State) -> str:
-    """The spectator's text, and what each seat's text has beyond it."""
+def _everything(state: State, private: Mapping[int, Mapping[str, Json]]) -> str:
+    """The spectator's text, and what the text of each seat that knows more has beyond it."""
     public = state.render(None).split("\n")
     told = list(public)
-    for seat in range(state.players):
+    for seat in (seat for seat, own in private.items() if own):
         known = {_anybody(line, seat) for line in public}
         for at, line in enumerate(state.render(seat).split("\n")):
             if _anybody(line, seat) not in known:

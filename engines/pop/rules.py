@@ -27,7 +27,7 @@ from engines.pop.encoding import encoding
 from engines.pop.plan import CHIEF, CHOOSE, DEAL, DRAW, OVER, ROW, Plan, Step, plan_for
 from engines.pop.render import render
 from engines.pop.summary import SUMMARY
-from engines.pop.table import CHIEF_OWNER, Columns, place_faces, touching
+from engines.pop.table import CHIEF_OWNER, Columns, Witnessed, place_faces, touching, witness
 from engines.pop.view import PopView, make_view, view_from_json
 
 _FIRST_ID: Final = {ROW: actions.ROW, DEAL: actions.DEAL, DRAW: actions.DRAW, CHIEF: actions.CHIEF}
@@ -213,9 +213,7 @@ class PopState(State):
         return self
 
     def _place(self) -> None:
-        faces = [(card, seat) for seat, cards in enumerate(self.chosen) for card in cards]
-        faces += [(card, CHIEF_OWNER) for card in self.chief]
-        self.columns, blasts = place_faces(self.columns, faces)
+        self.columns, blasts = place_faces(self.columns, _faces(self.chosen, self.chief))
         self.chosen = self.chief = ()
         for owner, gone in blasts:
             if owner == CHIEF_OWNER:
@@ -246,6 +244,16 @@ class PopState(State):
         """Cards dealt and drawn are seen by who gets them; all else is open, the choices because all come at once."""
         due = self.due
         return due.phase not in (DEAL, DRAW) or observer == due.seat
+
+    def scenes(self, joint: Mapping[int, int], outcome: int | None) -> tuple[Json, ...]:
+        """The five cards of a turn before they are placed, each placement, and each wave of explosions."""
+        if not self.due.completes:
+            return ()
+        chosen = (
+            self.chosen if outcome is not None else tuple([actions.cards_of(joint[seat]) for seat in sorted(joint)])
+        )
+        chief = self.chief if outcome is None else (*self.chief, outcome - _FIRST_ID[CHIEF] + 1)
+        return tuple([_scene(moment) for moment in witness(self.columns, _faces(chosen, chief))])
 
     def to_json(self) -> Json:
         return {
@@ -364,6 +372,22 @@ class Pop(Game):
                 sizes[seat] += step.phase in (DEAL, DRAW) and step.seat == seat
                 sizes[seat] -= state.plan.cards_each * (step.phase == CHOOSE)
         assert [len(hand) for hand in state.hands] == sizes, f"hands of {sizes} cards expected, not {state.hands}"
+
+
+def _faces(chosen: tuple[Cards, ...], chief: Cards) -> list[tuple[int, int]]:
+    """A turn's five cards with their owners."""
+    faces = [(card, seat) for seat, cards in enumerate(chosen) for card in cards]
+    return faces + [(card, CHIEF_OWNER) for card in chief]
+
+
+def _scene(moment: Witnessed) -> Json:
+    return {
+        "columns": _lists(moment.columns),
+        "floors": list(moment.floors),
+        "slots": [list(slot) if slot else None for slot in moment.slots],
+        "placed": list(moment.placed) if moment.placed else None,
+        "doomed": sorted(moment.doomed),
+    }
 
 
 def _hand_in(view: PopView, seat: int, unseen: list[int]) -> Cards:

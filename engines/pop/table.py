@@ -8,7 +8,8 @@ columns already served are one row lower than the others, so floors count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
 
@@ -19,6 +20,18 @@ Columns: TypeAlias = tuple[Cards, ...]
 
 CHIEF_OWNER: Final = -1
 """Who owns the Chief's cards, where a seat owns the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witnessed:
+    """A moment within a turn: ``slots`` the cards not yet placed with their owners, by column; ``placed`` the last one that was,
+    and ``doomed`` the cards that are about to vanish."""
+
+    columns: Columns
+    floors: tuple[int, ...]
+    slots: tuple[tuple[int, int] | None, ...]
+    placed: tuple[int, int] | None
+    doomed: frozenset[int]
 
 
 def place_faces(columns: Columns, faces: Iterable[tuple[int, int]]) -> tuple[Columns, list[tuple[int, list[int]]]]:
@@ -40,6 +53,25 @@ def place_faces(columns: Columns, faces: Iterable[tuple[int, int]]) -> tuple[Col
         if _starts(table, floors, column):
             blasts.append((owner, _explode(table, floors)))
     return tuple(table), blasts
+
+
+def witness(columns: Columns, faces: Iterable[tuple[int, int]]) -> Iterator[Witnessed]:
+    """What ``place_faces`` does, for those who watch: the five cards before, each placement, and each wave as it goes off."""
+    waiting = sorted(faces)
+    reverse = sum([ARROW[card] for card, _ in waiting]) >= ARROWS_TO_REVERSE
+    table, floors = list(columns), [0, 0, 0, 0, 0]
+    slots: list[tuple[int, int] | None] = list(waiting)
+    yield Witnessed(columns, (0, 0, 0, 0, 0), tuple(slots), None, frozenset())
+    for column in range(4, -1, -1) if reverse else range(5):
+        card, owner = waiting[column]
+        slots[column] = None
+        floors[column] = 1
+        table[column] = (card, *table[column])
+        while doomed := touching(table, floors):
+            yield Witnessed(tuple(table), tuple(floors), tuple(slots), (card, owner), frozenset(doomed))
+            for at, cards in enumerate(table):
+                table[at] = tuple([one for one in cards if one not in doomed])
+        yield Witnessed(tuple(table), tuple(floors), tuple(slots), (card, owner), frozenset())
 
 
 def _starts(table: list[Cards], floors: list[int], column: int) -> bool:

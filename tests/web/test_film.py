@@ -185,3 +185,31 @@ def test_the_last_picture_is_the_result(game: str, players: int) -> None:
     assert list(shown[-1].scores) == match.record.footer["scores"]
     for n in (0, len(shown) // 2, len(shown) - 1):
         assert picture_at(match, "all", n) == shown[n]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_the_scenes_of_pop_lead_from_one_position_to_the_next(players: int) -> None:
+    """A turn's scenes begin with the columns before it and end with those after; what is doomed is gone in the next."""
+    match = match_of("pop", players)
+    turns = 0
+    for event, before, after in zip(match.events, states(match), states(match)[1:], strict=False):
+        shown = film_scenes(event)
+        if not shown:
+            continue
+        turns += 1
+        assert shown[0]["columns"] == before.view(None).to_json()["columns"]
+        assert sum(slot is not None for slot in shown[0]["slots"]) == 5
+        assert shown[-1]["columns"] == after.view(None).to_json()["columns"]
+        assert not any(shown[-1]["slots"])
+        for one, following in pairwise(shown):
+            lying = {card for column in following["columns"] for card in column}
+            assert not lying & set(one["doomed"])
+            assert lying >= {card for column in one["columns"] for card in column} - set(one["doomed"])
+    assert turns == 8
+
+
+def film_scenes(event: Event) -> tuple[Any, ...]:
+    """The scenes of an event."""
+    if isinstance(event, ChanceDrawn):
+        return event.before.scenes({}, event.outcome)
+    return event.before.scenes({part.seat: part.action for part in event.parts if part.action is not None}, None)

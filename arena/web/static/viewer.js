@@ -74,6 +74,7 @@ export function mount(root, { fetchFilm, board }) {
     return Number($("[data-speed]").value);
   }
 
+  /** Shows position `wanted`; gives the ms until all have come to rest. */
   async function show(wanted, { address = true } = {}) {
     n = Math.max(0, Math.min(last, wanted));
     ticket += 1;
@@ -83,10 +84,10 @@ export function mount(root, { fetchFilm, board }) {
       whole = await film();
     } catch {
       halt();
-      $("[data-text]").textContent = "The positions cannot be fetched now.";
-      return;
+      $("[data-event]").replaceChildren("The positions cannot be fetched now.", $("[data-note]"));
+      return 0;
     }
-    if (mine !== ticket) return;
+    if (mine !== ticket) return 0;
     const frame = whole.frames[n], before = shown;
     shown = { eyes, n };
     tell(whole, frame);
@@ -97,18 +98,19 @@ export function mount(root, { fetchFilm, board }) {
       for (const scene of frame.scenes) {
         drawBoard(whole, { ...frame, scene }, animate);
         await new Promise((done) => { setTimeout(done, animate * 1.15); });
-        if (mine !== ticket) return;
+        if (mine !== ticket) return 0;
       }
     }
-    drawBoard(whole, frame, animate);
+    const took = drawBoard(whole, frame, animate);
     if (n === last) halt();
+    return took;
   }
 
   function drawBoard(whole, frame, animate) {
-    if (!board) return;
+    if (!board) return 0;
     const width = Math.max(280, Math.min(1100, svg.parentNode.clientWidth));
     const title = `${whole.title}, position ${frame.n} of ${last}: ${words(whole, frame)}`;
-    board.draw(svg, frame, {
+    return board.draw(svg, frame, {
       width, animate, title, text: frame.lines.join("\n"), config: whole.config, eyes: whole.eyes,
       seats: whole.seats.map(({ bot, hue }) => ({ name: bot, hue })), result: frame.n === last ? whole.result : null,
     });
@@ -124,8 +126,7 @@ export function mount(root, { fetchFilm, board }) {
   function tell(whole, frame) {
     const { seats } = whole;
     $("[data-event]").dataset.kind = frame.kind;
-    $("[data-who]").textContent = frame.kind === "chance" ? "Chance" : frame.actors.map((seat) => seats[seat].bot).join(", ");
-    $("[data-text]").textContent = frame.said.join("; ");
+    $("[data-event]").replaceChildren(...events(seats, frame), $("[data-note]"));
     $("[data-note]").textContent = Object.entries(frame.notes).map(([seat, note]) => noted(seats[seat].bot, note)).join(" ");
     $("[data-n]").textContent = n;
     seek.value = n;
@@ -134,6 +135,7 @@ export function mount(root, { fetchFilm, board }) {
       const seat = Number(item.dataset.scoreOf);
       item.querySelector("b").textContent = String(frame.scores[seat]).replace("-", "−");
       item.querySelector("[data-clock]").textContent = frame.clocks[seat] == null ? "" : minutes(frame.clocks[seat]);
+      item.querySelector("[data-place]").textContent = n === last && whole.result ? `${whole.result.places[seat]}.` : "";
       item.classList.toggle("acts", frame.actors.includes(seat));
       item.classList.toggle("due", frame.due.includes(seat));
     }
@@ -159,8 +161,8 @@ export function mount(root, { fetchFilm, board }) {
     play.setAttribute("aria-pressed", "true");
     play.setAttribute("aria-label", "Pause");
     const tick = async () => {
-      await show(n + 1);
-      if (playing()) timer = setTimeout(tick, pace());
+      const took = await show(n + 1);
+      if (playing()) timer = setTimeout(tick, Math.max(pace(), took));
     };
     tick();
   }
@@ -208,6 +210,12 @@ export function mount(root, { fetchFilm, board }) {
   });
 
   show(n, { address: false });
+}
+
+/** What happened, who did it before each part. */
+function events(seats, frame) {
+  const span = (kind, text) => Object.assign(document.createElement("span"), { className: kind, textContent: text });
+  return frame.said.flatMap((text, i) => [span("actor", frame.kind === "chance" ? "Chance" : seats[frame.actors[i]]?.bot ?? ""), " ", span("said", text), " "]);
 }
 
 /** Milliseconds as a clock shows them. */

@@ -23,7 +23,7 @@ function cut(number) {
 
 /** Text around (x, y): `anchor` start, middle or end; cut with an ellipsis at `width` (estimated, in user units). */
 export function label(text, x, y, { size = 13, anchor = "start", kind = "", width = Infinity } = {}) {
-  const room = Math.max(1, Math.floor(width / (size * 0.56)));
+  const room = Math.max(1, Math.floor(width / (size * 0.62)));
   const shown = String(text).length > room ? `${String(text).slice(0, room - 1)}…` : String(text);
   return h("text", { x, y, "font-size": size, "text-anchor": anchor, class: kind || null }, shown);
 }
@@ -75,6 +75,7 @@ export function memory(svg) {
 /**
  * Puts items on the svg, `width` by `height` user units, in their order from back to front.
  * `options.animate`: ms for each movement, 0 for none. `options.legal` and `options.choose`: see docs/boards.md.
+ * Returns how many ms it takes until all have come to rest.
  */
 export function stage(svg, { width, height, items }, options = {}) {
   const { animate = 0, title = "", text = "" } = options;
@@ -94,6 +95,7 @@ export function stage(svg, { width, height, items }, options = {}) {
     before = node;
   }
   for (const node of old.values()) leave(node, animate);
+  return animate * (1 + Math.max(0, ...items.map((one) => one.delay)));
 }
 
 function describe(svg, title, text, playable) {
@@ -191,6 +193,13 @@ export function aligned(old, now) {
 export function card(width, height, kind = "", ...children) {
   return h("g", { class: `card-face ${kind}` },
     h("rect", { x: -width / 2, y: -height / 2, width, height, rx: Math.min(width, height) * 0.14 }), children);
+}
+
+/** A chip with its worth written on it, or nothing. */
+export function chip(r, text = "") {
+  return h("g", { class: "chip" },
+    h("circle", { class: "coin", r }), h("circle", { class: "rim", r: r * 0.7 }),
+    text !== "" && label(text, 0, r * 0.36, { size: r, anchor: "middle" }));
 }
 
 /** A pane behind things, from its top left corner. */

@@ -61,6 +61,7 @@ class SetPlayer:
         self._key = key
         self._max_sets = max_sets
         self._playing: dict[str, asyncio.Task[None]] = {}
+        self._slow: dict[str, asyncio.Event] = {}
         self._lease: WorkerLease | None = None
         self._house: House | None = None
         self._remote: Remote | None = None
@@ -91,7 +92,10 @@ class SetPlayer:
         await self._give_up(lambda connection: retire_worker(connection, self.lease))
 
     async def play(self, set_id: str) -> None:
-        """Plays a set to its end, or returns at once if it is not to be had. Never raises but when cancelled."""
+        """Plays a set to its end, or returns at once if it is not to be had. Never raises but when cancelled.
+
+        A set with a slow clock plays on after the return: it would hold one of few places for hours.
+        """
         if set_id in self._playing:
             return
         if not self._store.has_room():
@@ -99,10 +103,25 @@ class SetPlayer:
             return
         playing = asyncio.create_task(self._play(set_id), name=TASK_PREFIX + set_id)
         self._playing[set_id] = playing
+        self._slow[set_id] = asyncio.Event()
+        playing.add_done_callback(lambda _: self._ended(set_id))
+        slow = asyncio.create_task(self._slow[set_id].wait())
         try:
-            await asyncio.gather(playing, return_exceptions=True)
+            await asyncio.wait((playing, slow), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            playing.cancel()
+            raise
         finally:
-            del self._playing[set_id]
+            slow.cancel()
+
+    def _ended(self, set_id: str) -> None:
+        del self._playing[set_id]
+        del self._slow[set_id]
+
+    @property
+    def _places(self) -> int:
+        """How many more sets may be played here; slow ones do not count, the scheduler bounds them."""
+        return self._max_sets - sum(not slow.is_set() for slow in self._slow.values())
 
     # -- the lease
 
@@ -132,7 +151,7 @@ class SetPlayer:
         heartbeat(connection, self.lease)
         for set_id in sweep_strays(connection, self.lease, lambda: self._playing):
             log.warning("set %s was claimed here and is not played: given back", set_id)
-        return overdue_sets(connection, self._max_sets - len(self._playing))
+        return overdue_sets(connection, self._places)
 
     def _help_out(self, waiting: Sequence[str]) -> None:
         for set_id in waiting:
@@ -160,6 +179,8 @@ class SetPlayer:
         plan = await self._store.in_transaction(lambda connection: sets.claim(connection, set_id, lease))
         if plan is None:
             return
+        if plan.ladder.time_control.slow:
+            self._slow[set_id].set()
         assert self._house is not None
         assert self._remote is not None
         ports = _SetPorts(plan.seats, self._house, self._remote)

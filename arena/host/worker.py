@@ -1,7 +1,7 @@
 """A worker process's runtime: one event loop in a thread of its own, on which many sets are played at once.
 
 The Celery task blocks on :meth:`Worker.play`, so that the pool's concurrency is the number of sets admitted, and a warm
-shutdown waits for what runs. What is played and written is ``arena.host.player``'s business.
+shutdown waits for what runs; sets with slow clocks play on without their task. What is played and written is ``arena.host.player``'s business.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Worker:
         self._watch.start()
 
     def play(self, set_id: str) -> None:
-        """Plays a set to its end, or returns at once if it is not to be had. Blocks the calling thread."""
+        """Plays a set to its end, or returns at once if it is slow or not to be had. Blocks the calling thread."""
         asyncio.run_coroutine_threadsafe(self._player.play(set_id), self._loop).result()
 
     def stop(self) -> None:

@@ -12,7 +12,6 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 import engines
-from arena.ladder.pace import pace
 from arena.ladder.pairing import Candidate, Pair, pair
 from arena.ladder.standings import START_RATING, Standing
 from arena.match.spec import TimeControl
@@ -212,7 +211,7 @@ class Book:
     @property
     def pace(self) -> int:
         """Of its time control."""
-        return pace(self.spec.time_control)
+        return self.spec.time_control.pace
 
     def budget_ms(self) -> int:
         """How long a claim of a set may last: all clocks run down in every game, and some slack."""
@@ -257,6 +256,6 @@ def in_flight(connection: Connection) -> tuple[InFlight, ...]:
     for row in rows:
         before = found[row.id].seats if row.id in found else ()
         seats = (*before, (row.version_id, row.instance))
-        of = pace(TimeControl(row.bank_ms, row.increment_ms, row.move_cap_ms))
-        found[row.id] = InFlight(row.id, row.ladder_id, of, row.state == "QUEUED", row.house_only, seats)
+        pace = TimeControl(row.bank_ms, row.increment_ms, row.move_cap_ms).pace
+        found[row.id] = InFlight(row.id, row.ladder_id, pace, row.state == "QUEUED", row.house_only, seats)
     return tuple(found.values())

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from math import log10
+from typing import Any, Final
 
 import engines
 from arena.match.deal import Deal
+
+DECISIONS: Final = 40
+"""How often the increment is counted for a clock's pace, as chess servers do."""
+USUAL_PACE: Final = 4
 
 
 class SeatReason(StrEnum):
@@ -36,6 +41,16 @@ class TimeControl:
     bank_ms: int = 10_000
     increment_ms: int = 100
     move_cap_ms: int = 3_000
+
+    @property
+    def pace(self) -> int:
+        """The order of magnitude of a player's time for a game: 4 for 10 to 100 s, 5 for up to a quarter of an hour, ..."""
+        return int(log10(max(1, self.bank_ms + DECISIONS * self.increment_ms)))
+
+    @property
+    def slow(self) -> bool:
+        """Whether games may last much longer than usual ones."""
+        return self.pace > USUAL_PACE
 
     def to_json(self) -> dict[str, int]:
         return {"bank_ms": self.bank_ms, "increment_ms": self.increment_ms, "move_cap_ms": self.move_cap_ms}

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from arena.ladder.entry import open_ladders
-from arena.ladder.pace import has_room, pace
+from arena.ladder.pace import has_room
 from arena.match.spec import TimeControl
 from arena.settings import LadderSpec
 from arena.storage.tables import game_set, ladder, rating
@@ -30,7 +30,8 @@ SLOW = replace(SPEC, slug="thinkers", time_control=TimeControl(3_600_000, 60_000
 )
 def test_pace_is_an_order_of_magnitude(control: TimeControl, expected: int) -> None:
     """14 s, 100 s and half an hour for a game are three paces."""
-    assert pace(control) == expected
+    assert control.pace == expected
+    assert control.slow == (expected > 4)
 
 
 def test_each_pace_leaves_half_to_the_faster_ones() -> None:

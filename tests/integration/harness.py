@@ -94,7 +94,7 @@ class Arena:
                 stderr=log,
                 start_new_session=True,
             )
-        until(self._says_it_runs, 60, "the arena starts")
+        until(self._says_it_runs, 180, "the arena starts")
 
     def _says_it_runs(self) -> bool:
         assert self._up is not None
@@ -110,7 +110,7 @@ class Arena:
         assert self._up is not None
         self._up.send_signal(signal.SIGINT)
         try:
-            status = self._up.wait(60)
+            status = self._up.wait(120)
         except subprocess.TimeoutExpired:
             self._up.kill()
             raise

@@ -73,7 +73,10 @@ def picture_at(match: Replayed, eyes: Eyes, n: int) -> Picture:
 
 
 def shortened(shown: Iterable[Picture]) -> Iterator[dict[str, Any]]:
-    """Each picture as a JSON object that holds only what differs from the one before."""
+    """Each picture as a JSON object that holds only what differs from the one before.
+
+    One is taken when one is asked for, so that a film can be made while it is played.
+    """
     last: dict[str, Any] = {"view": {}, "private": {}, "lines": [], "scores": None, "clocks": None, "due": ()}
     for picture in shown:
         lines = picture.text.split("\n")
@@ -112,6 +115,11 @@ def picture(match: Replayed, eyes: Eyes, n: int, clocks: Sequence[int]) -> Pictu
     """The position after ``n`` events; ``clocks``: ms that each seat has left there."""
     event = match.events[n - 1] if n else None
     state = match.events[n].before if n < len(match.events) else state_after(match.events[-1])
+    return seen(event, state, eyes, clocks)
+
+
+def seen(event: Event | None, state: State, eyes: Eyes, clocks: Sequence[int | None]) -> Picture:
+    """The position ``state``, to which ``event`` led; None: the beginning."""
     public = state.view(None).to_json()
     seats = _seats(eyes, state.players)
     private = {seat: _changed(public, state.view(seat).to_json(), but="seat") for seat in seats}

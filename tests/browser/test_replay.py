@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import engines
 from arena.match.record import parse_record
+from arena.web.assets import load_assets
 from arena.web.offline import offline_page
 from tests.browser.test_browser import AXE, SERIOUS, newest, visit
 from tests.web.films import match_of
@@ -28,7 +29,7 @@ def offline(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     wrong: list[str] = []
     contexts = []
 
-    def opened(game: str, players: int, at: str = "", seats: Any = None, **context: Any) -> Page:
+    def opened(game: str, players: int, at: str = "", *, seats: Any = None, drawn: bool = True, **context: Any) -> Page:
         file = tmp_path / f"{game}.html"
         match = match_of(game, players, 5, notes=True)
         file.write_text(offline_page(match, seats or ["all", None, *range(players)]), encoding="utf-8")
@@ -40,7 +41,7 @@ def offline(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
             "request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(("file:", "data:")) else None
         )
         tab.goto(f"{file.as_uri()}{at}")
-        expect(tab.locator("[data-stage] desc")).to_be_attached()
+        expect(tab.locator("[data-stage] desc" if drawn else "mark, [data-picture]").first).to_be_attached()
         return tab
 
     yield opened
@@ -152,6 +153,20 @@ def test_evaluations_make_a_strip_that_seeks(offline: Opened) -> None:
     event = next(n for n, one in enumerate(match_of("pop", 3, 5, notes=True).events, 1) if hasattr(one, "parts"))
     page.goto(re.sub(r"#.*", "", page.url) + f"#{event}")
     expect(page.locator("[data-note]")).to_contain_text("</script> & thought 1")
+
+
+def test_a_game_without_a_board_is_shown_as_text(offline: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger's game steps through its text, which is open from the start, with what is new in it marked."""
+    assets = {name: content for name, content in load_assets().items() if name != "boards/pop.js"}
+    monkeypatch.setattr("arena.web.offline.load_assets", lambda: assets)
+    page = offline("pop", 3, "#0", drawn=False)
+    expect(page.locator("[data-stage]")).to_be_hidden()
+    for at in range(1, 7):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("[data-n]")).to_have_text(str(at))
+    expect(page.locator("[data-picture]")).to_be_visible()
+    expect(page.locator("[data-picture]")).to_contain_text("POP!")
+    assert page.locator("mark").count() > 0
 
 
 def test_things_move_unless_motion_is_not_wanted(offline: Opened) -> None:

@@ -84,8 +84,8 @@ def test_what_a_seat_cannot_tell_apart_makes_the_same_film(game: str, players: i
     match, rng = match_of(game, players), Random(players)
     tried = 0
     for eyes in (None, *range(players)):
-        for _ in range(12):
-            length = rng.randrange(4, len(match.events))
+        for _ in range(4):
+            length = rng.randrange(4, min(150, len(match.events)))
             other = otherwise(match.events[:length], eyes, rng)
             if other is None:
                 continue
@@ -107,7 +107,7 @@ def otherwise(events: tuple[Event, ...], eyes: int | None, rng: Random) -> tuple
         for at, event in enumerate(events)
         if isinstance(event, ChanceDrawn) and not event.before.sees(eyes, None, event.outcome)
     ]
-    for _ in range(30):
+    for _ in range(12):
         if len(hidden) < 2:
             return None
         one, two = rng.sample(hidden, 2)

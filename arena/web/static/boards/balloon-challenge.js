@@ -1,6 +1,6 @@
 // Balloon Challenge: the balloon with what it holds and the chips above, then for each seat its hand and the cards it has laid, lap by lap.
 
-import { card, chip, h, item, label, pane, signed, stage } from "./kit.js";
+import { back, chip, h, item, label, pane, signed, stage } from "./kit.js";
 
 const VALUES = [8, 8, 8, 8, 8, 10], LETTERS = "RBWYGK";
 const CLASSES = ["c-red", "c-blue", "c-water", "c-yellow", "c-grey", "c-black"];
@@ -29,7 +29,7 @@ export function draw(svg, frame, options) {
   const place = across ? columnsFor(view, width, head.height) : rowsFor(view, width, head.height);
   const items = [...head.items, ...place.items];
   for (let seat = 0; seat < players; seat += 1) items.push(...seatItems(frame, options, seat, place));
-  return stage(svg, { width, height: place.height + 2, items }, options);
+  return stage(svg, { width, height: place.height, items }, options);
 }
 
 /** The balloon with the number of cards on the table, the pot, the chip put aside, and with two players row 0. */
@@ -114,7 +114,7 @@ function seatItems(frame, options, seat, { wide, tall, at, laid }) {
   if (hand) hand.forEach((number, i) => items.push(item(`card-${number}`, ...held(i), ["face"], () => face(number), {
     enter: "drop", acts: due ? (text) => text === `play ${nameOf(number)}` : null, says: `play ${nameOf(number)}`,
   })));
-  else for (let i = 0; i < count; i += 1) items.push(item(`back-${seat}-${i}`, ...held(i), [], () => card(CARD_WIDE, CARD_TALL, "back"), { enter: "none", exit: "none" }));
+  else for (let i = 0; i < count; i += 1) items.push(item(`back-${seat}-${i}`, ...held(i), [], () => back(CARD_WIDE, CARD_TALL), { enter: "none", exit: "none" }));
   view.rows[seat].forEach((number, lap) => items.push(item(`card-${number}`, ...laid(seat, lap), ["face"], () => face(number), { enter: "drop" })));
   return items;
 }

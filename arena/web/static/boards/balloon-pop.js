@@ -28,7 +28,7 @@ export function draw(svg, frame, options) {
     items.push(...seatItems(frame, options, seat, { x, y, panel, tall, cell, head }));
   }
   items.push(...cubes(view, known, market, place, cell, head));
-  return stage(svg, { width, height: market.height + down * (tall + gap) - gap + 2, items }, options);
+  return stage(svg, { width, height: market.height + down * (tall + gap) - gap, items }, options);
 }
 
 /** Where the round's groups lie, above the boards. */

@@ -1,6 +1,6 @@
 // Wyścig balonów: the board of 15 x 15 squares, the movement template with its dice, and what each seat has.
 
-import { balloon, h, item, label, memory, pane, signed, stage, starPath } from "./kit.js";
+import { back, balloon, h, item, label, memory, pane, signed, stage, starPath } from "./kit.js";
 
 const SIZE = 15, LETTERS = "RGYPB", ORDER = ["", "first", "second", "third", "last"];
 const CLASSES = ["c-red", "c-green", "c-yellow", "c-pink", "c-blue"];
@@ -17,7 +17,7 @@ export function draw(svg, frame, options) {
   const side = { x: wide ? board + 28 : 0, y: wide ? 0 : board + 14, width: wide ? width - board - 28 : width };
   const panel = sideItems(frame, options, side);
   const items = [...boardItems(svg, frame, cell), ...targets(frame, options, cell), ...panel.items];
-  return stage(svg, { width, height: (wide ? Math.max(board, panel.height) : side.y + panel.height) + 2, items }, options);
+  return stage(svg, { width, height: (wide ? Math.max(board, panel.height) : side.y + panel.height), items }, options);
 }
 
 const at = (square, cell) => [(columnOf(square) + 0.5) * cell, (rowOf(square) + 0.5) * cell];
@@ -163,7 +163,7 @@ function seatItems(frame, options, seat, { x, y, width, tall }) {
       over && label(`distance ${away(view, seat)}`, 120, 0, { size: 12, kind: "soft" }))),
   ];
   cards.forEach((colour, i) => items.push(item(`goal-${seat}-${colour}`, x + width - 26 - i * 34, y + 50, [], () => h("g", {}, h("rect", { class: "goal", x: -14, y: -20, width: 28, height: 40, rx: 5 }), balloon(CLASSES[colour], LETTERS[colour], 11)), { enter: "grow" })));
-  for (let i = 0; i < hidden; i += 1) items.push(item(`secret-${seat}-${i}`, x + width - 26 - i * 34, y + 50, [], () => h("g", { class: "card-face back" }, h("rect", { x: -14, y: -20, width: 28, height: 40, rx: 5 }), label("?", 0, 5, { size: 14, anchor: "middle", kind: "soft" })), { enter: "none", exit: "none" }));
+  for (let i = 0; i < hidden; i += 1) items.push(item(`secret-${seat}-${i}`, x + width - 26 - i * 34, y + 50, [], () => back(28, 40), { enter: "none", exit: "none" }));
   return items;
 }
 

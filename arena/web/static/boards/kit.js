@@ -5,6 +5,7 @@
 // has gone goes out, what is elsewhere glides there. docs/boards.md has the whole contract.
 
 const NS = "http://www.w3.org/2000/svg";
+const EDGE = 1.5; // room for the outlines of what lies at the border
 const EASE = "cubic-bezier(.3, .9, .3, 1)";
 
 /** An SVG element. Numbers are cut to hundredths; children that are null or false are left out. */
@@ -79,7 +80,7 @@ export function memory(svg) {
  */
 export function stage(svg, { width, height, items }, options = {}) {
   const { animate = 0, title = "", text = "" } = options;
-  svg.setAttribute("viewBox", `0 0 ${cut(width)} ${cut(height)}`);
+  svg.setAttribute("viewBox", `${-EDGE} ${-EDGE} ${cut(width + 2 * EDGE)} ${cut(height + 2 * EDGE)}`);
   describe(svg, title, text, Boolean(options.choose));
   for (const ghost of svg.querySelectorAll(":scope > .ghost")) ghost.remove();
   const old = new Map([...svg.querySelectorAll(":scope > [data-key]")].map((node) => [node.dataset.key, node]));
@@ -193,6 +194,12 @@ export function aligned(old, now) {
 export function card(width, height, kind = "", ...children) {
   return h("g", { class: `card-face ${kind}` },
     h("rect", { x: -width / 2, y: -height / 2, width, height, rx: Math.min(width, height) * 0.14 }), children);
+}
+
+/** The back of a card. */
+export function back(width, height) {
+  const r = Math.min(width, height) * 0.26;
+  return card(width, height, "back", h("path", { class: "emblem", d: skin(r) }));
 }
 
 /** A chip with its worth written on it, or nothing. */

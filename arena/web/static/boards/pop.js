@@ -1,6 +1,6 @@
 // POP!: five columns above their queue cards, the five cards of the turn above them, and what each seat holds and has collected.
 
-import { card, h, item, label, pane, stage, starPath } from "./kit.js";
+import { back, h, item, label, pane, stage, starPath } from "./kit.js";
 
 const COLUMNS = "ABCDE", LETTERS = "RYGBP";
 const CLASSES = ["c-red", "c-yellow", "c-green", "c-blue", "c-purple"];
@@ -39,7 +39,7 @@ export function draw(svg, frame, options) {
   const seats = { x: wide ? tableWide + 28 : 0, y: wide ? 0 : table.height + 14, width: wide ? width - tableWide - 28 : width };
   const side = seatItems(frame, options, seats);
   const height = wide ? Math.max(table.height, side.height) : seats.y + side.height;
-  return stage(svg, { width, height: height + 2, items: [...table.items, ...side.items] }, options);
+  return stage(svg, { width, height, items: [...table.items, ...side.items] }, options);
 }
 
 /** The turn's cards on top, the columns below; within a turn as the scene says. */
@@ -102,7 +102,7 @@ function seatItems(frame, options, { x, y, width }) {
     if (hand) hand.forEach((number, i) => items.push(item(`card-${number}`, ...place(i), ["small", cardWide], () => small(number, cardWide, cardTall), {
       enter: "drop", acts: due ? (text) => /^play ([\d+]+)$/.exec(text)?.[1].split("+").includes(String(number)) : null, says: `play ${number}`,
     })));
-    else for (let i = 0; i < view.hand_sizes[seat]; i += 1) items.push(item(`back-${seat}-${i}`, ...place(i), [cardWide], () => card(cardWide, cardTall, "back"), { exit: "none" }));
+    else for (let i = 0; i < view.hand_sizes[seat]; i += 1) items.push(item(`back-${seat}-${i}`, ...place(i), [cardWide], () => back(cardWide, cardTall), { exit: "none" }));
   }
   return { items, height: players * (tall + 8) - 8 };
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -15,7 +16,7 @@ from arena.storage import overview, queries, tournaments
 from arena.storage.queries import LadderRow, TableRow
 from arena.web.content import HTML, Content
 from arena.web.parts import Parts
-from arena.web.site import HOT_S, NotHere, Site
+from arena.web.site import HOT_S, WARM_S, NotHere, Site
 
 ROWS: Final = 100
 HOUR: Final = 60
@@ -95,7 +96,7 @@ async def page(request: Request) -> Response:
     if not text.isdecimal() or len(text) > 4:
         return RedirectResponse(f"/ladders/{slug}", 303)
     number = int(text)
-    if (event := await site.read(lambda connection: tournaments.on_ladder(connection, slug))) is not None:
+    if (event := await site.cache.get(("event of", slug), WARM_S, partial(_event_of, site, slug))) is not None:
         return RedirectResponse(f"/tournaments/{event}", 303)
 
     async def context() -> Mapping[str, Any]:
@@ -126,6 +127,11 @@ async def _found(site: Site, request: Request, query: str) -> Response:
         return Content(site.html("ladder.html", parts=parts, ladder=shown.ladder, **context).encode(), HTML)
 
     return await site.page(request, ("search", slug, query), HOT_S, make)
+
+
+async def _event_of(site: Site, slug: str) -> str | None:
+    """The slug of the tournament whose ladder it is."""
+    return await site.read(lambda connection: tournaments.on_ladder(connection, slug))
 
 
 def get_ladder(connection: Connection, slug: str) -> LadderRow:

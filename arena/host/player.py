@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -104,7 +105,7 @@ class SetPlayer:
         playing = asyncio.create_task(self._play(set_id), name=TASK_PREFIX + set_id)
         self._playing[set_id] = playing
         self._slow[set_id] = asyncio.Event()
-        playing.add_done_callback(lambda _: self._ended(set_id))
+        playing.add_done_callback(partial(self._ended, set_id))
         slow = asyncio.create_task(self._slow[set_id].wait())
         try:
             await asyncio.wait((playing, slow), return_when=asyncio.FIRST_COMPLETED)
@@ -114,9 +115,11 @@ class SetPlayer:
         finally:
             slow.cancel()
 
-    def _ended(self, set_id: str) -> None:
+    def _ended(self, set_id: str, playing: asyncio.Task[None]) -> None:
         del self._playing[set_id]
         del self._slow[set_id]
+        if not playing.cancelled() and (error := playing.exception()) is not None:
+            log.warning("set %s was not begun: %s", set_id, error)
 
     @property
     def _places(self) -> int:

@@ -1,83 +1,75 @@
-"""The command line: ``arena COMMAND``. A module a command; each imports what it needs when it runs."""
+"""The command line: ``arena COMMAND``. A module a command or group; each imports what it needs when it runs."""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from typing import Final
 
 import typer
 
-from arena.cli import (
-    account,
-    analysis,
-    audit,
-    bench,
-    bench_ladder,
-    bench_web,
-    bot,
-    challenge,
-    conformance,
-    demo,
-    doctor,
-    export,
-    games,
-    ladder,
-    match,
-    new,
-    play,
-    processes,
-    records,
-    rungs,
-    simulate,
-    simulate_tournament,
-    sprt,
-    tournament,
-    trial,
-    up,
-)
 from arena.errors import ArenaError
 
-app = typer.Typer(
-    name="arena",
-    help="Runs an arena for game-playing programs, and everything around it.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-for module in (
-    up,
-    demo,
-    account,
-    bot,
-    new,
-    match,
-    play,
-    games,
-    records,
-    ladder,
-    analysis,
-    challenge,
-    trial,
-    audit,
-    processes,
-    bench,
-    bench_ladder,
-    bench_web,
-    export,
-    rungs,
-    sprt,
-    simulate,
-    simulate_tournament,
-    tournament,
-    conformance,
-    doctor,
-):
-    module.add_to(app)
+_MODULES: Final = {
+    "up": ["up"],
+    "demo": ["demo"],
+    "register": ["account"],
+    "token": ["account"],
+    "bot": ["bot"],
+    "new": ["new"],
+    "match": ["match"],
+    "play": ["play"],
+    "games": ["games"],
+    "verify": ["records"],
+    "replay": ["records"],
+    "rerun": ["records"],
+    "ladder": ["ladder", "analysis"],
+    "challenge": ["challenge"],
+    "trial": ["trial"],
+    "audit": ["audit"],
+    "gateway": ["processes"],
+    "web": ["processes"],
+    "scheduler": ["processes"],
+    "prepare": ["processes"],
+    "bench": ["bench", "bench_ladder", "bench_web"],
+    "export": ["export"],
+    "rungs": ["rungs"],
+    "sprt": ["sprt"],
+    "simulate": ["simulate", "simulate_tournament"],
+    "tournament": ["tournament"],
+    "conformance": ["conformance"],
+    "doctor": ["doctor"],
+}
+"""Commands in the order of ``arena --help``, and the modules of this package that have them."""
+
+
+def application(command: str = "") -> typer.Typer:
+    """All commands; or only what ``command`` needs, if it is one.
+
+    To import them all takes a second, which neither a person nor a process of the arena that starts again should wait.
+    """
+    app = typer.Typer(
+        name="arena",
+        help="Runs an arena for game-playing programs, and everything around it.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_several)
+    chosen = _MODULES.get(command) or dict.fromkeys(module for modules in _MODULES.values() for module in modules)
+    for module in chosen:
+        import_module(f"{__name__}.{module}").add_to(app)
+    return app
+
+
+def _several() -> None:
+    """Keeps Typer from taking a single command for the whole application."""
 
 
 def main() -> None:
     """Runs a command: errors that say what to do instead of tracebacks."""
     try:
-        app()
+        application(sys.argv[1] if len(sys.argv) > 1 else "")()
     except ArenaError as error:
         print(f"arena: {error}", file=sys.stderr)
         sys.exit(2)

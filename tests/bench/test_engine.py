@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import engines
 from arena.bench.contestants import OPENSPIEL_CPP, OPENSPIEL_PYTHON, PETTINGZOO, Contestant, Played, contestants
 from arena.bench.engine import Rates, Result, ratio
-from arena.cli import app
+from arena.cli import application
 
 pytest.importorskip("pyspiel")
 pytest.importorskip("pettingzoo")
@@ -57,7 +57,7 @@ def test_ratios_compare_within_rounds():
 
 def test_the_document():
     """`--json` prints rates and ratios of every contestant, the baselines' own being 1."""
-    done = CliRunner().invoke(app, ["bench", "engine", "--seconds", "0.05", "--game", "pop", "--json"])
+    done = CliRunner().invoke(application(), ["bench", "engine", "--seconds", "0.05", "--game", "pop", "--json"])
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     rows = {(row["game"], row["form"], row["players"]): row for row in document["contestants"]}
@@ -70,6 +70,6 @@ def test_the_document():
 
 def test_profile():
     """`--profile` names the functions that the time goes into."""
-    done = CliRunner().invoke(app, ["bench", "engine", "--profile", "pop", "--seconds", "0.05"])
+    done = CliRunner().invoke(application(), ["bench", "engine", "--profile", "pop", "--seconds", "0.05"])
     assert done.exit_code == 0, done.output
     assert "apply_chance" in done.stdout

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import engines
 from arena.bench.rungs import Played, Rung, looks, play_set, rungs, sign_test
-from arena.cli import app
+from arena.cli import application
 from arena.errors import UserError
 
 WON, DRAWN, LOST = Played(1.0, True, False), Played(0.5, False, True), Played(0.0, False, False)
@@ -62,7 +62,7 @@ def test_a_set_repeats_and_shares_its_deal():
 def test_the_command():
     """A clear rung ends after the first look; the document says who beat whom how clearly."""
     done = CliRunner().invoke(
-        app, ["rungs", "balloon-challenge", "--games", "40", "--jobs", "1", "--json", "--to", "heuristic"]
+        application(), ["rungs", "balloon-challenge", "--games", "40", "--jobs", "1", "--json", "--to", "heuristic"]
     )
     assert done.exit_code == 0, done.output
     first, second = json.loads(done.stdout)["rungs"]
@@ -75,6 +75,6 @@ def test_the_command():
 
 def test_an_unknown_rung_is_refused():
     """`--to` names a bot of the game."""
-    done = CliRunner().invoke(app, ["rungs", "pop", "--to", "nobody"])
+    done = CliRunner().invoke(application(), ["rungs", "pop", "--to", "nobody"])
     assert isinstance(done.exception, UserError)
     assert "heuristic" in str(done.exception)

@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import engines
-from arena.cli import app
+from arena.cli import application
 from arena.cli.colours import PATTERNS, painted
 from arena.errors import UserError
 
@@ -103,7 +103,7 @@ def test_the_end_of_the_input_leaves_the_game():
 )
 def test_mistakes_are_explained(words: tuple[str, ...], complaint: str):
     """What cannot be played is an error that says why, before any bot is started."""
-    done = CliRunner().invoke(app, ["play", *words])
+    done = CliRunner().invoke(application(), ["play", *words])
     assert isinstance(done.exception, UserError)
     assert complaint in str(done.exception)
 

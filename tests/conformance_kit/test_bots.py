@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import botarena
-from arena.cli import app
+from arena.cli import application
 from arena.conformance.scenario import SCENARIOS
 from arena.errors import UserError
 
@@ -89,14 +89,14 @@ def test_a_house_bot_passes() -> None:
 )
 def test_a_wrong_call_says_what_would_be_right(words: list[str], said: str) -> None:
     """In an error of the kind that the command line shows as one line."""
-    outcome = CliRunner().invoke(app, ["conformance", *words])
+    outcome = CliRunner().invoke(application(), ["conformance", *words])
     assert isinstance(outcome.exception, UserError)
     assert said in str(outcome.exception)
 
 
 def test_the_list_names_what_there_is() -> None:
     """With its level and what is expected."""
-    outcome = CliRunner().invoke(app, ["conformance", "--list"])
+    outcome = CliRunner().invoke(application(), ["conformance", "--list"])
     assert outcome.exit_code == 0
     assert re.search(r"wrong-token +required +gives up after UNAUTHENTICATED", outcome.stdout)
 

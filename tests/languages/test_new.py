@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena import kits
-from arena.cli import app
+from arena.cli import application
 from arena.errors import UserError
 from tests.languages import kit
 
@@ -23,7 +23,7 @@ UV = shutil.which("uv") or str(kit.ROOT / ".tools" / "bin" / "uv")
 
 def new(*words: str) -> str:
     """What `arena new` prints. Raises what it raises."""
-    outcome = CliRunner().invoke(app, ["new", *words])
+    outcome = CliRunner().invoke(application(), ["new", *words])
     if outcome.exception is not None:
         raise outcome.exception
     return outcome.stdout

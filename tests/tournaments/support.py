@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from arena.cli import app
+from arena.cli import application
 from arena.errors import ArenaError
 from arena.storage import tournaments as store
 from arena.storage.db import Database
@@ -51,7 +51,7 @@ class Done:
 
 def arena(*words: str | Path) -> Done:
     """Runs ``arena WORDS`` in this process."""
-    ended = CliRunner().invoke(app, [str(word) for word in words])
+    ended = CliRunner().invoke(application(), [str(word) for word in words])
     if isinstance(ended.exception, ArenaError):
         return Done(2, ended.stdout, str(ended.exception))
     if ended.exception is not None and not isinstance(ended.exception, SystemExit):

@@ -13,7 +13,7 @@ import click
 import pytest
 import typer
 
-from arena.cli import app
+from arena.cli import application
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "bots").glob("*/README.md")])
@@ -31,7 +31,7 @@ def commands_of(text: str) -> list[str]:
 
 def find(words: list[str]) -> tuple[click.Command, list[str]]:
     """The command that words name, and what is left of them."""
-    command: click.Command = typer.main.get_command(app)
+    command: click.Command = typer.main.get_command(application())
     while hasattr(command, "commands") and words and words[0] in command.commands:
         command, words = command.commands[words[0]], words[1:]
     return command, words

@@ -1,0 +1,40 @@
+"""The command line as a whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import typer
+
+from arena.cli import application
+
+WHOLE = typer.main.get_command(application())
+
+
+def commands(command: Any) -> dict[str, Any]:
+    """The commands of a group by name, and theirs within; of a single command none."""
+    return {name: commands(inner) for name, inner in getattr(command, "commands", {}).items()}
+
+
+@pytest.mark.parametrize("name", sorted(commands(WHOLE)))
+def test_a_command_alone_is_the_same_command(name: str) -> None:
+    """What is loaded for one command has that command, and all of its group, as the whole application does."""
+    assert commands(typer.main.get_command(application(name)))[name] == commands(WHOLE)[name]
+
+
+def test_a_process_of_the_arena_does_not_load_the_rest() -> None:
+    """A gateway that starts again waits for no tournament's or ladder's modules."""
+    program = "import sys; from arena.cli import application; application('gateway'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "arena.cli.processes" in loaded
+    assert not {"arena.cli.tournament", "arena.cli.ladder", "numpy", "sqlalchemy"} & set(loaded)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["nothing-of-the-sort"], []])
+def test_without_a_command_all_are_there(words: list[str]) -> None:
+    """Help lists every command that is not hidden, and a word that is none is told as such."""
+    done = subprocess.run([sys.executable, "-m", "arena", *words], capture_output=True, text=True, check=False)
+    assert ("tournament" in done.stdout and "doctor" in done.stdout) or "nothing-of-the-sort" in done.stderr

@@ -15,6 +15,7 @@ from rich.live import Live
 from sqlalchemy import Connection
 
 from arena import loops, settings
+from arena.cli import tournament_author
 from arena.cli import tournament_views as views
 from arena.cli.common import JsonFlag, console, print_json, programs_of, progress_console
 from arena.errors import UserError
@@ -30,7 +31,7 @@ from arena.tournaments.plan import game_length
 from arena.tournaments.plan import plan as make_plan
 from arena.tournaments.progress import State
 from arena.tournaments.runner import Moment, Runner
-from arena.tournaments.showing import VIEWERS, Shown, document, visible_to
+from arena.tournaments.showing import VIEWERS, Shown, document, viewer_of, visible_to
 from arena.tournaments.spec import TournamentSpec, load
 
 tournament = typer.Typer(help="A whole event in one file: plan it, run it, show it.", no_args_is_help=True)
@@ -44,6 +45,7 @@ For = Annotated[str, typer.Option("--for", help="What this viewer may see: publi
 
 
 def add_to(app: typer.Typer) -> None:
+    tournament_author.add_to(tournament)
     app.add_typer(tournament, name="tournament")
 
 
@@ -296,22 +298,6 @@ def organiser(
         console.print(", ".join(store.organisers(connection, event.id)), highlight=False)
 
 
-@tournament.command()
-def join(
-    join_code: Annotated[str, typer.Argument(metavar="CODE", help="What the organiser gave you.")],
-    bot: Annotated[str, typer.Argument(help="Which of your bots plays.")] = "",
-    team: Annotated[str, typer.Option("--team", help="The team it plays for.")] = "",
-    data_dir: Annotated[Path, typer.Option("--data-dir", help="The arena's data folder.")] = Path("arena-data"),
-) -> None:
-    """Enters your bot into an event; set ARENA_TOKEN to a token of your account."""
-    with arena_database(settings.load({"data_dir": data_dir})).write() as connection:
-        principal = caller(connection)
-        if principal is None:
-            raise UserError("set ARENA_TOKEN to a token of your account")
-        event = entry.join(connection, join_code, principal, bot, team)
-    console.print(f"you are in: {event.spec.name}", highlight=False)
-
-
 def _play(site: Site, *, as_json: bool) -> None:
     """Plays a started event with a live table, and prints how it ended."""
     database = site.database()
@@ -431,9 +417,7 @@ def _shown(connection: Connection, site: Site, viewer: str) -> Shown:
     field = store.participants(connection, event.id)
     seen = viewer
     if site.arena is not None and (principal := caller(connection)) is not None:
-        mine = principal.account in {one.owner for one in field}
-        organises = principal.account in store.organisers(connection, event.id)
-        allowed = "organiser" if organises else "participants" if mine else "public"
+        allowed = viewer_of(principal.account, field, store.organisers(connection, event.id))
         seen = min(viewer, allowed, key=VIEWERS.index)
     state = None if event.state == store.TournamentState.OPEN else store.load(connection, event)
     return Shown(event, field, state, visible_to(event, seen))

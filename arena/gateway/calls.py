@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from sqlalchemy import Connection
 
-from arena.errors import ArenaError, Unavailable
+from arena.errors import ArenaError, Unavailable, UserError
 from arena.gateway.session.conduct import TokenBucket
 from arena.gateway.status import DOMAIN, packed
 from arena.storage import accounts
@@ -72,6 +72,28 @@ def invalid(message: str, field: str) -> CallFailed:
     return CallFailed(grpc.StatusCode.INVALID_ARGUMENT, "INVALID_ARGUMENT", message, field=field)
 
 
+def named(find: Callable[[Connection, str], T], connection: Connection, name: str, field: str) -> T:
+    """What has that name. Raises CallFailed."""
+    try:
+        return find(connection, name)
+    except UserError as error:
+        raise not_found(str(error), field) from None
+
+
+def page_size(asked: int, default: int, most: int) -> int:
+    """How many a page of a list holds."""
+    return min(asked or default, most)
+
+
+def page_offset(token: str) -> int:
+    """Where a page of a list begins. Raises CallFailed on a token from elsewhere."""
+    if not token:
+        return 0
+    if not token.isascii() or not token.isdecimal() or len(token) > 9:
+        raise invalid("this page token is not one that a list gave", "page_token")
+    return int(token)
+
+
 async def answer(context: Context, work: Callable[[], Awaitable[T]]) -> T:
     """What ``work`` returns; its failures end the call, and of an unexpected one the caller learns nothing."""
     try:
@@ -92,6 +114,11 @@ async def answer(context: Context, work: Callable[[], Awaitable[T]]) -> T:
 async def _end(context: Context, error: CallFailed) -> NoReturn:
     await context.abort(error.code, str(error), packed(error.code, str(error), error.details()))
     raise AssertionError("abort raises")
+
+
+def has_token(context: Context) -> bool:
+    """Whether the caller says who it is."""
+    return any(key == "authorization" for key, _ in context.invocation_metadata() or ())
 
 
 async def caller(context: Context, database: Database) -> accounts.Principal:

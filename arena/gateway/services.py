@@ -1,6 +1,6 @@
 """The unary services, over storage: games, bots, matches, ladders. They show what pages show, and no more.
 
-Challenges and trials are in :mod:`arena.gateway.contests`.
+Challenges and trials are in :mod:`arena.gateway.contests`, tournaments in :mod:`arena.gateway.tournaments`.
 """
 
 # ruff: noqa: N802 - methods are called what the services call them
@@ -17,12 +17,25 @@ from sqlalchemy import Connection
 
 import engines
 from arena.errors import ArenaError, UserError
-from arena.gateway.calls import CallFailed, Context, PerAddress, Stored, answer, caller, invalid, not_found
+from arena.gateway.calls import (
+    CallFailed,
+    Context,
+    PerAddress,
+    Stored,
+    answer,
+    caller,
+    invalid,
+    named,
+    not_found,
+    page_offset,
+    page_size,
+)
 from arena.gateway.catalogue import installed_games
 from arena.gateway.contests import Challenges, Trials
 from arena.gateway.messages import bot_info, game_info, ladder_info, match_info, table_row, version_info
 from arena.gateway.online import Online
 from arena.gateway.registry import SessionRegistry
+from arena.gateway.tournaments import Tournaments
 from arena.storage import accounts, queries, versions
 from arena.storage.accounts import Bot, NameTaken
 from arena.storage.db import Database
@@ -37,6 +50,7 @@ from botarena.v1.challenge_service_pb2_grpc import add_ChallengeServiceServicer_
 from botarena.v1.game_service_pb2_grpc import GameServiceServicer, add_GameServiceServicer_to_server
 from botarena.v1.ladder_service_pb2_grpc import LadderServiceServicer, add_LadderServiceServicer_to_server
 from botarena.v1.match_service_pb2_grpc import MatchServiceServicer, add_MatchServiceServicer_to_server
+from botarena.v1.tournament_service_pb2_grpc import add_TournamentServiceServicer_to_server
 from botarena.v1.trial_service_pb2_grpc import add_TrialServiceServicer_to_server
 
 T = TypeVar("T")
@@ -59,6 +73,7 @@ def add_services(
     add_LadderServiceServicer_to_server(Ladders(database, online), server)
     add_ChallengeServiceServicer_to_server(Challenges(database, online), server)
     add_TrialServiceServicer_to_server(Trials(database, online), server)
+    add_TournamentServiceServicer_to_server(Tournaments(database), server)
 
 
 class Games(GameServiceServicer):
@@ -87,7 +102,7 @@ class Games(GameServiceServicer):
         async def work() -> games_pb.ListActionsResponse:
             game = _game(request.game, "game")
             total = game.num_actions + game.num_chance
-            first, size = _offset(request.page_token), _size(request.page_size, MAX_ACTIONS, MAX_ACTIONS)
+            first, size = page_offset(request.page_token), page_size(request.page_size, MAX_ACTIONS, MAX_ACTIONS)
             ids = range(min(first, total), min(first + size, total))
             return games_pb.ListActionsResponse(
                 events=[games_pb.EventText(id=i, text=game.text(i), chance=i >= game.num_actions) for i in ids],
@@ -145,7 +160,7 @@ class Bots(Stored, BotServiceServicer):
         """A bot by name."""
 
         async def work() -> bots_pb.GetBotResponse:
-            page = await self._read(lambda connection: _named(queries.bot_page, connection, request.bot, "bot"))
+            page = await self._read(lambda connection: named(queries.bot_page, connection, request.bot, "bot"))
             latest = next((one.label for one in page.versions if not one.retired), "")
             online = page.bot.id in await self._online.bots()
             return bots_pb.GetBotResponse(bot=bot_info(page.bot, latest, online=online))
@@ -158,8 +173,8 @@ class Bots(Stored, BotServiceServicer):
         """A bot's versions, newest first."""
 
         async def work() -> bots_pb.ListVersionsResponse:
-            first, size = _offset(request.page_token), _size(request.page_size, 100, MAX_VERSIONS)
-            page = await self._read(lambda connection: _named(queries.bot_page, connection, request.bot, "bot"))
+            first, size = page_offset(request.page_token), page_size(request.page_size, 100, MAX_VERSIONS)
+            page = await self._read(lambda connection: named(queries.bot_page, connection, request.bot, "bot"))
             shown = page.versions[first : first + size]
             return bots_pb.ListVersionsResponse(
                 versions=map(version_info, shown),
@@ -225,7 +240,7 @@ class Bots(Stored, BotServiceServicer):
             who = await caller(context, self._database)
 
             def write(connection: Connection) -> None:
-                found = _named(lambda connection, name: accounts.bot_of(connection, who, name), connection, bot, "bot")
+                found = named(lambda connection, name: accounts.bot_of(connection, who, name), connection, bot, "bot")
                 try:
                     change(connection, found, version)
                 except UserError as error:
@@ -259,7 +274,7 @@ class Matches(Stored, MatchServiceServicer):
         async def work() -> matches_pb.ListMatchesResponse:
             def read(connection: Connection) -> tuple[Sequence[MatchRow], str]:
                 if request.ladder:
-                    _named(queries.get_ladder, connection, request.ladder, "ladder")
+                    named(queries.get_ladder, connection, request.ladder, "ladder")
                 if request.bot and accounts.find_bot(connection, request.bot) is None:
                     raise not_found(f"there is no bot {request.bot!r}", "bot")
                 try:
@@ -267,7 +282,7 @@ class Matches(Stored, MatchServiceServicer):
                         connection,
                         ladder_slug=request.ladder or None,
                         bot_name=request.bot or None,
-                        limit=_size(request.page_size, 50, queries.MAX_MATCHES),
+                        limit=page_size(request.page_size, 50, queries.MAX_MATCHES),
                         cursor=request.page_token,
                     )
                 except UserError as error:
@@ -295,7 +310,7 @@ class Matches(Stored, MatchServiceServicer):
             yield matches_pb.DownloadRecordResponse(data=data[first : first + PIECE])
 
     async def _match(self, match_id: str) -> MatchRow:
-        page = await self._read(lambda connection: _named(queries.match_page, connection, match_id, "match_id"))
+        page = await self._read(lambda connection: named(queries.match_page, connection, match_id, "match_id"))
         return page.match
 
 
@@ -322,10 +337,10 @@ class Ladders(Stored, LadderServiceServicer):
         """A page of a table, best first."""
 
         async def work() -> ladders_pb.GetLeaderboardResponse:
-            first, size = _offset(request.page_token), _size(request.page_size, 100, queries.MAX_ROWS)
+            first, size = page_offset(request.page_token), page_size(request.page_size, 100, queries.MAX_ROWS)
 
             def read(connection: Connection) -> tuple[LadderRow, Sequence[TableRow]]:
-                held = _named(queries.get_ladder, connection, request.ladder, "ladder")
+                held = named(queries.get_ladder, connection, request.ladder, "ladder")
                 return held, queries.leaderboard(connection, request.ladder, size, first)
 
             held, rows = await self._read(read)
@@ -345,14 +360,6 @@ def _game(name: str, field: str) -> engines.Game:
     return engines.get(name)
 
 
-def _named(find: Callable[[Connection, str], T], connection: Connection, name: str, field: str) -> T:
-    """What has that name. Raises CallFailed."""
-    try:
-        return find(connection, name)
-    except UserError as error:
-        raise not_found(str(error), field) from None
-
-
 def _check_name(name: str, what: str, field: str) -> None:
     try:
         accounts.check_name(name, what)
@@ -362,15 +369,3 @@ def _check_name(name: str, what: str, field: str) -> None:
 
 def _taken(error: NameTaken) -> CallFailed:
     return CallFailed(grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN", str(error))
-
-
-def _size(asked: int, default: int, most: int) -> int:
-    return min(asked or default, most)
-
-
-def _offset(token: str) -> int:
-    if not token:
-        return 0
-    if not token.isascii() or not token.isdecimal() or len(token) > 9:
-        raise invalid("this page token is not one that a list gave", "page_token")
-    return int(token)

@@ -17,13 +17,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from arena.errors import ArenaError, UserError
 from arena.match.record import DamagedRecord, ParsedRecord, parse_record
 from arena.storage.records import RecordStore
+from arena.tournaments.bracket import bracket
+from arena.tournaments.crosstable import grid, number
+from arena.tournaments.formats.elimination import Elimination
 from arena.tournaments.formats.event import Event, Pairing
-from arena.tournaments.formats.standings import cross_table
 from arena.tournaments.progress import GamePlayed, SetPlayed, Stage
 from arena.tournaments.showing import Shown, document
 
-CROSS_TABLE_MOST: Final = 40
-"""Entrants up to which every score against every other one is shown."""
 _SAFE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -44,11 +44,11 @@ def write_archive(shown: Shown, folder: Path, records: RecordStore) -> int:
     )
     count = 1
     for stage, event, rounds in stages:
-        for number, pairings in rounds.items():
+        for index, pairings in rounds.items():
             page = pages.get_template("round.html").render(
-                event=event, stage=stage, number=number, pairings=pairings, shown=shown, facts=facts, root=""
+                event=event, stage=stage, number=index, pairings=pairings, shown=shown, facts=facts, root=""
             )
-            _write(folder / f"{stage}-{number}.html", page)
+            _write(folder / f"{stage}-{index}.html", page)
             count += 1
     for stage, pairing, played, game in _games(shown):
         record = _copy_record(game, records, folder)
@@ -76,17 +76,22 @@ def _pages() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["number"] = lambda value: f"{value:.3f}".rstrip("0").rstrip(".")
+    made.filters["number"] = number
     made.filters["percent"] = lambda value: f"{value:.1%}"
     made.filters["page"] = _name
     return made
 
 
 def _index(shown: Shown) -> dict[str, Any]:
-    names = [row.name for row in shown.table]
-    small = 2 <= len(names) <= CROSS_TABLE_MOST and shown.state is not None and shown.state.spec.seats == 2
-    cross = cross_table(shown.state.main) if small and shown.state is not None else {}
-    return {"shown": shown, "table": shown.table, "order": shown.order, "names": names, "cross": cross}
+    table = shown.table
+    facts: dict[str, Any] = {"table": table, "order": shown.order, "grid": None, "bracket": ""}
+    if shown.state is None or not table:
+        return facts
+    form, main = shown.state.form, shown.state.main
+    if isinstance(form, Elimination):
+        rounds = {pairing.id: pairing.round for pairing in main.pairings}
+        return {**facts, "bracket": bracket(form, main, lambda name: f"main-{rounds[name]}.html#{name}")}
+    return {**facts, "grid": grid(form, main, table)}
 
 
 def _rounds(event: Event) -> dict[int, list[Pairing]]:

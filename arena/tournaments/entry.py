@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from sqlalchemy import Connection, select
 
-from arena.errors import UserError
+from arena.errors import QuotaExceeded, UserError
 from arena.storage import official, queries
 from arena.storage import tournaments as store
-from arena.storage.accounts import HOUSE, Bot, Principal, bot_of, ensure_house_bot, find_bot
+from arena.storage.accounts import HOUSE, Bot, ensure_house_bot, find_bot
 from arena.storage.tables import bot_version, ladder, rating
 from arena.tournaments.offline import eligible
 from arena.tournaments.spec import TournamentSpec
 from bots.house import catalogue
 
-MOST_CONSIDERED = 500
+MOST_CONSIDERED: Final = 500
+MOST_OF_ONE_OWNER: Final = 10
+"""Bots of one account that may join one event."""
+LONGEST_TEAM: Final = 40
 
 
 def draw(connection: Connection, event: store.Tournament) -> tuple[store.Participant, ...]:
@@ -27,7 +31,8 @@ def draw(connection: Connection, event: store.Tournament) -> tuple[store.Partici
     elif spec.entry.join_code:
         # Of two bots of one owner or team the one that joined last counts; its newest version is what plays.
         joined = reversed(store.participants(connection, event.id))
-        field = _by_strength(connection, spec, [listed(connection, one.name, one.team) for one in joined])
+        pinned = (_current(connection, one) for one in joined)
+        field = _by_strength(connection, spec, [one for one in pinned if one is not None])
     else:
         field = _by_strength(connection, spec, [listed(connection, one.name, one.team) for one in spec.entry.bots])
     playing = eligible(spec, field)
@@ -39,24 +44,44 @@ def draw(connection: Connection, event: store.Tournament) -> tuple[store.Partici
     return playing
 
 
-def join(connection: Connection, code: str, principal: Principal, bot_name: str, team: str) -> store.Tournament:
-    """Enters a bot of the token's account. Before the start a new bot of the same owner or team replaces the old one
-    if only one counts; afterwards it is a late entry, where the format allows it. Raises UserError."""
-    event = store.by_join_code(connection, code)
+def join(connection: Connection, event: store.Tournament, found: Bot, team: str = "") -> store.Participant:
+    """Enters a bot whose owner has the event's join code; its current version when the event begins is what plays.
+
+    Before the start a further bot of the same owner or team takes the place of the one before if only one counts;
+    afterwards it is a late entry, where the format allows it. Raises UserError, and QuotaExceeded.
+    """
     spec = event.spec
-    found = bot_of(connection, principal, bot_name)
-    if spec.eligibility.accounts and principal.account.lower() not in map(str.lower, spec.eligibility.accounts):
-        raise UserError(f"the account {principal.account!r} is not among those who may play in {spec.name}")
-    if spec.eligibility.one_per == "team" and not team:
-        raise UserError("this event counts one bot for each team: say which team it plays for")
-    entering = _pinned(connection, found, team)
     if event.state == store.TournamentState.FINISHED:
         raise UserError(f"{spec.name} is over")
+    if spec.eligibility.accounts and found.owner.lower() not in map(str.lower, spec.eligibility.accounts):
+        raise UserError(f"the account {found.owner!r} is not among those who may play in {spec.name}")
+    if spec.eligibility.one_per == "team" and not team:
+        raise UserError("this event counts one bot for each team: say which team it plays for")
+    if len(team) > LONGEST_TEAM:
+        raise UserError(f"the name of a team has at most {LONGEST_TEAM} letters")
+    field = store.participants(connection, event.id)
+    mine = next((one for one in field if one.bot_id == found.id), None)
+    if mine is not None:
+        gone = " and has withdrawn: it cannot come back" if mine.withdrawn else " already"
+        raise UserError(f"{found.name} is in the field of {spec.name}{gone}")
+    if sum(one.owner == found.owner for one in field) >= MOST_OF_ONE_OWNER:
+        raise QuotaExceeded(f"{MOST_OF_ONE_OWNER} bots of {found.owner} are in {spec.name}: take one out first")
+    if len(field) >= MOST_CONSIDERED:
+        raise QuotaExceeded(f"{spec.name} is full: {MOST_CONSIDERED} bots are in")
     if event.state == store.TournamentState.RUNNING:
-        enter_late(connection, event, entering)
-    else:
-        store.enter(connection, event.id, entering)
-    return event
+        return enter_late(connection, event, _pinned(connection, found, team))
+    entering = store.Participant(found.name, HOUSE if found.house else found.owner, team, bot_id=found.id)
+    store.enter(connection, event.id, entering)
+    return entering
+
+
+def leave(connection: Connection, event: store.Tournament, found: Bot) -> None:
+    """Takes a bot out at its owner's wish: before the start as if it had never joined, afterwards for good. Raises UserError."""
+    if event.state == store.TournamentState.FINISHED:
+        raise UserError(f"{event.spec.name} is over")
+    if all(one.bot_id != found.id for one in store.participants(connection, event.id)):
+        raise UserError(f"{found.name} is not in the field of {event.spec.name}")
+    store.leave(connection, event.id, found.name)
 
 
 def enter_late(connection: Connection, event: store.Tournament, entering: store.Participant) -> store.Participant:
@@ -86,16 +111,25 @@ def listed(connection: Connection, name: str, team: str = "") -> store.Participa
     return _pinned(connection, found, team)
 
 
+def _current(connection: Connection, joined: store.Participant) -> store.Participant | None:
+    """Somebody who has joined, pinned to its current version; None of a bot that has none, which cannot play."""
+    version = _version(connection, joined.bot_id) if joined.bot_id is not None else None
+    return None if version is None else replace(joined, version_id=version)
+
+
 def _pinned(connection: Connection, found: Bot, team: str = "") -> store.Participant:
     """The bot with its current version. Raises UserError if it has none."""
-    mine = (bot_version.c.bot_id == found.id) & bot_version.c.retired_at.is_(None)
-    version = connection.execute(
-        select(bot_version.c.id).where(mine).order_by(bot_version.c.id.desc()).limit(1)
-    ).scalar()
+    version = _version(connection, found.id)
     if version is None:
         raise UserError(f"{found.name} has never connected, or is retired: it has no version to be pinned")
     owner = HOUSE if found.house else found.owner
     return store.Participant(found.name, owner, team, bot_id=found.id, version_id=version)
+
+
+def _version(connection: Connection, bot_id: int) -> int | None:
+    """A bot's current version."""
+    mine = (bot_version.c.bot_id == bot_id) & bot_version.c.retired_at.is_(None)
+    return connection.execute(select(bot_version.c.id).where(mine).order_by(bot_version.c.id.desc()).limit(1)).scalar()
 
 
 def _from_ladder(connection: Connection, spec: TournamentSpec) -> list[store.Participant]:

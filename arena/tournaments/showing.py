@@ -61,6 +61,13 @@ class Shown:
         return self.state.sets.get(pairing.id, {}) if self.state else {}
 
 
+def viewer_of(account: str | None, field: Sequence[store.Participant], organisers: Sequence[str]) -> str:
+    """As which of VIEWERS an account, or somebody without one, sees an event."""
+    if account in organisers:
+        return "organiser"
+    return "participants" if account in {one.owner for one in field} else "public"
+
+
 def visible_to(event: store.Tournament, viewer: str) -> frozenset[Stage]:
     """The stages whose results one of VIEWERS may see. Without a final there is one stage."""
     open_to = _OPEN_TO[viewer]

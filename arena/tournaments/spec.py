@@ -156,6 +156,8 @@ class TournamentSpec:
         """The format for so many entrants. Raises UserError if they cannot play it."""
         made: Format
         rounds = self.rounds or max(1, (entrants - 1).bit_length())
+        if self.format == "swiss" and not self.entry.bots:  # how many would come nobody knew
+            rounds = min(rounds, max(1, entrants - 1 + entrants % 2))
         match self.format:
             case "round-robin" | "double-round-robin":
                 made = RoundRobin(1 if self.format == "round-robin" else 2)

@@ -13,7 +13,7 @@ from arena.errors import UserError
 from arena.ladder.desk import OnlineBot
 from arena.storage import accounts, queries
 from arena.storage import tournaments as store
-from arena.storage.accounts import Principal, authenticate
+from arena.storage.accounts import Principal, authenticate, bot_of
 from arena.storage.db import Database
 from arena.storage.plans import NewSeat
 from arena.storage.sets import create_set
@@ -52,7 +52,7 @@ def author(database: Database, name: str, *bots: str) -> Principal:
 
 def join(database: Database, code: str, who: Principal, bot: str, team: str = "") -> None:
     with database.write() as connection:
-        entry.join(connection, code, who, bot, team)
+        entry.join(connection, store.by_join_code(connection, code), bot_of(connection, who, bot), team)
 
 
 def draw(database: Database) -> list[str]:
@@ -73,7 +73,7 @@ def test_join_code_opens_the_event_and_is_replaced(world: World) -> None:
     with pytest.raises(UserError, match="opens no tournament"):
         join(world.database, old, bob, "b1")
     join(world.database, new, bob, "b1")
-    with pytest.raises(UserError, match="in the field already"):
+    with pytest.raises(UserError, match="in the field of cup already"):
         join(world.database, new, bob, "b1")
     assert sorted(draw(world.database)) == ["a1", "b1"]
 

@@ -80,7 +80,7 @@ def shortened(shown: Iterable[Picture]) -> Iterator[dict[str, Any]]:
     last: dict[str, Any] = {"view": {}, "private": {}, "lines": [], "scores": None, "clocks": None, "due": ()}
     for picture in shown:
         lines = picture.text.split("\n")
-        frame: dict[str, Any] = {"kind": picture.kind, "said": picture.said, "ms": picture.at_ms}
+        frame: dict[str, Any] = {"kind": picture.kind, "said": picture.said}
         if picture.actors:
             frame["actors"] = picture.actors
         private = {str(seat): dict(own) for seat, own in picture.private.items()}

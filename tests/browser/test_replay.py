@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import engines
 from arena.match.record import parse_record
+from arena.match.referee import JointPlayed
 from arena.web.assets import load_assets
 from arena.web.offline import offline_page
 from tests.browser.test_browser import AXE, SERIOUS, newest, visit
@@ -246,3 +247,60 @@ def test_a_replay_marks_in_the_text_what_an_event_changed(page: Page, web: WebAr
         expect(page.locator(".said")).to_contain_text(text)
         assert text.removeprefix("play ") in page.locator("mark").all_inner_texts()
         assert page.locator("mark").count() < 25
+
+
+REACH = """
+async ([game, eyes, n, legal, wanted]) => {
+  const { draw } = await import(`arena/boards/${game}.js`);
+  const { unfold } = await import("arena/viewer.js");
+  const film = unfold(JSON.parse(document.querySelector(`[data-film="${eyes}"]`).textContent));
+  const svg = document.querySelector("[data-stage]");
+  const seats = film.seats.map(({ bot, hue }) => ({ name: bot, hue }));
+  const left = {};
+  for (const text of wanted) {
+    let open = legal;
+    for (let step = 0; step < 9 && open.length > 1; step += 1) {
+      let best = open;
+      const options = { width: 900, animate: 0, title: "", text: "", seats, config: film.config, eyes, legal: open };
+      draw(svg, film.frames[n], { ...options, choose: (agreeing) => { if (agreeing.includes(text) && agreeing.length < best.length) best = agreeing; } });
+      for (const button of svg.querySelectorAll(".can")) button.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+      if (best === open) break;
+      open = best;
+    }
+    left[text] = open;
+  }
+  draw(svg, film.frames[n], { width: 900, animate: 0, title: "", text: "", seats, config: film.config, eyes, legal, choose: () => {} });
+  return { left, names: [...svg.querySelectorAll(".can")].map((node) => node.getAttribute("aria-label")), role: svg.getAttribute("role") };
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("game", "players"), [("balloon-pop", 2), ("balloon-challenge", 2), ("balloon-race", 2), ("pop", 2)]
+)
+def test_every_legal_action_can_be_reached_by_clicks(offline: Opened, game: str, players: int) -> None:
+    """For a person's seat: buttons on the board narrow the legal actions down to the wanted one, or to a few of one place."""
+    page = offline(game, players)
+    match = match_of(game, players, 5, notes=True)
+    decisions = [
+        (n, part.seat)
+        for n, event in enumerate(match.events)
+        if isinstance(event, JointPlayed)
+        for part in event.parts
+        if part.legal_count > 1
+    ]
+    kinds: dict[str, int] = {}
+    for n, seat in decisions:
+        state = match.events[n].before
+        legal = [state.game.text(action) for action in state.legal(seat)]
+        kind = legal[0].split(" ")[0][:4]
+        kinds[kind] = kinds.get(kind, 0) + 1
+        if kinds[kind] > 3:
+            continue
+        found = page.evaluate(REACH, [game, str(seat), n, legal, legal[:: max(1, len(legal) // 12)]])
+        assert found["role"] == "group"
+        assert all(found["names"])
+        for wanted, left in found["left"].items():
+            assert wanted in left
+            assert len(left) == 1 or (game == "balloon-pop" and len(left) <= 12), (wanted, left)
+    assert len(kinds) >= {"balloon-pop": 3, "balloon-challenge": 1, "balloon-race": 3, "pop": 1}[game]

@@ -90,9 +90,14 @@ class RelaySettings:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """Where the pages are; ``/metrics`` of the web process is served there too."""
+    """Where the pages are; ``/metrics`` of the web process is served there too.
+
+    ``tables``: games that people play in the browser at once, ``tables_per_address`` of them opened by one address.
+    """
 
     listen: str = "127.0.0.1:7780"
+    tables: int = 32
+    tables_per_address: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +129,17 @@ class SchedulerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one bot, connection or address may ask of the arena."""
+    """What one bot, connection or address may ask of the arena.
+
+    A gateway lets ``start_burst`` bots in at once and ``starts_per_s`` a second after that; the others are told to wait.
+    """
 
     frame_bytes: int = 64 * 1024
     credit: int = 64
     connections_per_address: int = 256
     hello_ms: int = 5_000
+    starts_per_s: int = 200
+    start_burst: int = 400
     messages_per_s: int = 50
     message_burst: int = 100
     api_requests_per_s: int = 50

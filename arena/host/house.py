@@ -18,15 +18,20 @@ HOUSE = "house"
 """The owner of the house bots."""
 
 
-def house_program(name: str, version: str, log: Path) -> Program:
+def house_program(name: str, version: str, log: Path, niceness: int = 0) -> Program:
     """How a house bot is started."""
-    return Program(name, version, (sys.executable, "-m", "bots.house", f"{name}@{version}"), log, HOUSE)
+    nicely = ("nice", "-n", str(niceness)) if niceness else ()
+    return Program(name, version, (*nicely, sys.executable, "-m", "bots.house", f"{name}@{version}"), log, HOUSE)
 
 
 class HouseBots:
-    """``async with HouseBots(logs) as house``; leaving ends the processes. ``logs``: folder for what they print."""
+    """``async with HouseBots(logs) as house``; leaving ends the processes. ``logs``: folder for what they print.
 
-    def __init__(self, logs: Path) -> None:
+    ``niceness``: how far they stand back behind the other processes of this machine.
+    """
+
+    def __init__(self, logs: Path, niceness: int = 0) -> None:
+        self._niceness = niceness
         self._logs = logs
         self._folder = tempfile.TemporaryDirectory(prefix="arena-house-")
         self._bots = LocalBots(Path(self._folder.name))
@@ -48,6 +53,14 @@ class HouseBots:
         async with self._locks.setdefault(key, asyncio.Lock()):
             port = self._ports.get(key)
             if port is None or port.gone:
-                port = await self._bots.start(house_program(name, version, self._logs / f"house-{key}.log"))
-                self._ports[key] = port
+                port = self._ports[key] = await self.own_port(name, version)
             return port
+
+    async def own_port(self, name: str, version: str) -> Port:
+        """The session of a process that nobody else has, till :meth:`stop`. Raises BotDidNotConnect."""
+        log = self._logs / f"house-{name}@{version}.log"
+        return await self._bots.start(house_program(name, version, log, self._niceness))
+
+    async def stop(self, port: Port) -> None:
+        """Ends the process of :meth:`own_port`."""
+        await self._bots.stop(port)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from arena.host.port import Answer, Port
+from arena.match.spec import SeatReason
 from botarena.v1 import play_pb2 as pb
 
 
@@ -19,19 +22,20 @@ class Person(Protocol):
         """Something happened, as far as this seat may see it."""
 
     async def choose(self, request: pb.DecisionRequested) -> int:
-        """The id of one of the request's legal actions."""
+        """The id of one of the request's legal actions. Cancelled when the time for it is over, or the person has left."""
 
     def end(self, ended: pb.MatchEnded) -> None:
         """The game has a result, or none."""
 
 
 class PersonPort(Port):
-    """A port without a session. There is no clock: every answer took no time."""
+    """A port without a session, whose clock runs from the question to the choice."""
 
     def __init__(self, person: Person) -> None:
         super().__init__("person", lambda _: None)
         self.wants = pb.Wants(text=True, history=pb.Wants.HISTORY_DELTA)
         self._person = person
+        self._choosing: asyncio.Future[int] | None = None
 
     async def offer(self, offer: pb.SetOffered, timeout_s: float) -> bytes | None:
         """A person is ready, and adds no nonce."""
@@ -48,11 +52,29 @@ class PersonPort(Port):
             self._person.observe(event.events_observed.events)
 
     async def ask(self, fill: Callable[[pb.DecisionRequested], None], limit_ms: int) -> Answer:
+        if self.gone:
+            return Answer(None, self.gone, 0, 0)
         request = pb.DecisionRequested()
         fill(request)
-        action = await self._person.choose(request)
-        act = pb.Act(game_id=request.game_id, decision_id=request.decision_id, action_id=action)
-        return Answer(act, None, 0, 0)
+        began = time.monotonic_ns()
+        choosing = self._choosing = asyncio.ensure_future(self._person.choose(request))
+        try:
+            await asyncio.wait((choosing,), timeout=limit_ms / 1000)
+        finally:
+            choosing.cancel()
+        elapsed_us = (time.monotonic_ns() - began) // 1000
+        if not choosing.done():
+            return Answer(None, SeatReason.TIMEOUT, elapsed_us, 0)
+        if choosing.cancelled():
+            return Answer(None, self.gone, elapsed_us, 0)
+        act = pb.Act(game_id=request.game_id, decision_id=request.decision_id, action_id=choosing.result())
+        return Answer(act, None, elapsed_us, 0)
+
+    def leave(self) -> None:
+        """The person goes: this and all later decisions count as those of a bot that has disconnected."""
+        self.gone = SeatReason.DISCONNECT
+        if self._choosing is not None:
+            self._choosing.cancel()
 
     def end(self, ended: pb.MatchEnded) -> None:
         self._person.end(ended)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -16,10 +17,13 @@ from arena.host.port import SessionFailed
 from arena.host.seats import Seat
 from arena.match.deal import ChanceStream
 from arena.match.record import Record, commitment_receipt, write_record
-from arena.match.referee import Outcome, Referee, Reply, Request, Step
+from arena.match.referee import Event, Outcome, Referee, Reply, Request, Step
 from arena.match.spec import Spec, VoidReason
 
 log = logging.getLogger(__name__)
+
+Watcher: TypeAlias = Callable[[Sequence[Event]], None]
+"""Hears of all events, with nothing hidden, before the seats do: for what shows a match while it is played."""
 
 
 class Voided(ArenaError):
@@ -44,13 +48,15 @@ class Finished:
     duration_ms: int
 
 
-async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey) -> Finished:
+async def play_match(
+    spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, watch: Watcher | None = None
+) -> Finished:
     """Plays ``spec`` with ``seats`` in seat order. Raises Voided, having told every seat.
 
     Of a result the seats are told by the caller, once it is safe.
     """
     try:
-        return await _play(spec, seats, key)
+        return await _play(spec, seats, key, watch or _nobody)
     except BaseException as error:
         for seat in seats:
             seat.void()
@@ -62,7 +68,11 @@ async def play_match(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey) 
         raise
 
 
-async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey) -> Finished:
+def _nobody(_events: Sequence[Event]) -> None:
+    pass
+
+
+async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, watch: Watcher) -> Finished:
     deal = spec.deal
     referee = Referee(spec, ChanceStream(deal.seed(spec.match_id, spec.attempt, spec.set_id)).pick)
     receipt = commitment_receipt(key, spec.match_id, deal.commitment)
@@ -71,11 +81,13 @@ async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey) -> Fi
     began, decisions = time.monotonic(), 0
     step = referee.start()
     while step.outcome is None:
+        watch(step.events)
         for seat in seats:
             seat.observe(step.events)
         decisions += len(step.requests)
         replies = await _ask(seats, step)
         step = referee.advance(replies, at_ms=int((time.monotonic() - began) * 1000))
+    watch(step.events)
     for seat in seats:
         seat.observe(step.events)
     record = write_record(spec, referee.events, step.outcome, key)

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import engines
 from arena import metrics
 from arena.errors import ArenaError
-from arena.host.play import Finished, play_match
+from arena.host.play import Finished, Watcher, play_match
 from arena.host.port import Port, SessionFailed
 from arena.host.seats import Seat, SessionSeat
 from arena.host.wire import config_json, time_control_message
@@ -97,8 +97,10 @@ class Journal(Protocol):
         """Called with each result; the set's last one settles it, and gives what it did to ratings by position."""
 
 
-async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519PrivateKey) -> None:
-    """Plays all games of ``job``. Raises NotReady before the first event, Voided or Fenced after it."""
+async def play_set(
+    job: SetJob, ports: Ports, journal: Journal, key: Ed25519PrivateKey, watch: Watcher | None = None
+) -> None:
+    """Plays all games of ``job``; ``watch`` hears of all that happens. Raises NotReady before the first event, Voided or Fenced after it."""
     deals = _deals(job)
     await journal.begin(deals)
     offers = [_offer(job, deals) for _ in job.players]
@@ -110,7 +112,7 @@ async def play_set(job: SetJob, ports: Ports, journal: Journal, key: Ed25519Priv
                 nonces = await _ready(offers, opened)
             spec = _spec(job, deal, nonces)
             seats = [SessionSeat(opened[position], offers[position].offer_id) for position in deal.game.order]
-            finished = await play_match(spec, seats, key)
+            finished = await play_match(spec, seats, key, watch)
             reveal = job.deal_mode == "own" or number == len(deals) - 1
             changes = await _settle(deal.game, finished, seats, journal, reveal=reveal)
             for position, change in changes.items():

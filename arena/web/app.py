@@ -28,11 +28,15 @@ from arena.web.api.serving import HEADERS, PREFIX, Rates, problem, routes
 from arena.web.content import HTML, JSON, Content
 from arena.web.exporter import Exporter
 from arena.web.hub import Full
+from arena.web.play import pages as play
+from arena.web.play.pages import Doors
 from arena.web.site import NotHere, Site
 
 log = logging.getLogger(__name__)
 
 LONGEST_TOPIC: Final = 160
+STREAMS: Final = ("/live", "/play/{table}/live")
+"""What lasts as long as somebody looks."""
 _RELEASE: Final = re.compile(r"^[0-9a-f]{8}/")
 ROUTES: Final = (
     Route("/", home.page),
@@ -46,6 +50,7 @@ ROUTES: Final = (
     Route("/sets/{set_id}", sets.page),
     Route("/tournaments", tournaments.index),
     Route("/tournaments/{slug}", tournaments.page),
+    *play.ROUTES,
     Route("/games", reading.games),
     Route("/games/{name}", reading.game),
     Route("/docs", reading.docs),
@@ -59,6 +64,7 @@ ROUTES: Final = (
 def build(settings: Settings) -> Starlette:
     """The application; its ``state.site`` is what all pages share."""
     site = Site(settings)
+    doors = Doors(site)
     site.topics.update(
         home=home.home_topic(home.Chooser()),
         ladder=ladders.ladder_topic,
@@ -71,7 +77,8 @@ def build(settings: Settings) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        watching = [asyncio.create_task(site.watch.run()), asyncio.create_task(metrics.watch_loop())]
+        endless = (site.watch.run(), metrics.watch_loop(), doors.lounge.run())
+        watching = [asyncio.create_task(one) for one in endless]
         try:
             yield
         finally:
@@ -79,6 +86,7 @@ def build(settings: Settings) -> Starlette:
                 watch.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
             site.hub.close()
+            await doors.lounge.close()
             await site.close()
 
     app = Starlette(
@@ -100,6 +108,7 @@ def build(settings: Settings) -> Starlette:
         },
     )
     app.state.site = site
+    app.state.doors = doors
     app.state.rates = Rates(settings.limits.api_requests_per_s, settings.limits.api_burst)
     app.state.described = Content(orjson.dumps(document(OPERATIONS), option=orjson.OPT_INDENT_2), JSON)
     app.state.exporter = Exporter(site)
@@ -131,7 +140,7 @@ class _Timed:
         finally:
             route = scope.get("route")
             name = route.path if isinstance(route, Route) else "none"
-            if name != "/live":
+            if name not in STREAMS:
                 self._seconds.labels(name, str(status)).observe(time.perf_counter() - began)
 
 
@@ -176,7 +185,7 @@ async def healthy(request: Request) -> Response:
 
 async def robots(_request: Request) -> Response:
     """``/robots.txt``: matches are many, and of no use to a search engine."""
-    return PlainTextResponse("User-agent: *\nDisallow: /matches\nDisallow: /live\n")
+    return PlainTextResponse("User-agent: *\nDisallow: /matches\nDisallow: /live\nDisallow: /play/\n")
 
 
 async def not_here(request: Request, error: Exception) -> Response:

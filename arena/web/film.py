@@ -11,6 +11,7 @@ import engines
 from arena.match.clock import SeatClock
 from arena.match.referee import ChanceDrawn, Event, JointPlayed, Played, Source
 from arena.match.replay import spec_of
+from arena.match.spec import Player
 from arena.web.replay import Eyes, Replayed, describe, kind_of, state_after
 from arena.web.words import hue
 from engines import State
@@ -45,18 +46,26 @@ class Picture:
 def film(match: Replayed, eyes: Eyes) -> dict[str, Any]:
     """The whole film as ``eyes`` saw the match, as a JSON object."""
     header, footer = match.record.header, match.record.footer
+    players = [Player(**seat) for seat in header["seats"]]
     return {
-        "film": FORMAT,
-        "match": header["match_id"],
-        "game": header["game"],
-        "title": engines.get(header["game"]).title,
-        "config": header["config"],
-        "eyes": "public" if eyes is None else eyes,
-        "seats": [
-            {"bot": seat["bot"], "version": seat["version"], "hue": hue(seat["bot"])} for seat in header["seats"]
-        ],
+        **heading(header["match_id"], header["game"], header["config"], eyes, players),
         "result": {name: footer[name] for name in ("places", "scores", "reasons")},
         "frames": list(shortened(pictures(match, eyes))),
+    }
+
+
+def heading(
+    match_id: str, game: str, config: Mapping[str, bool | int], eyes: Eyes, players: Sequence[Player]
+) -> dict[str, Any]:
+    """What a film says of its match beside its frames and its result."""
+    return {
+        "film": FORMAT,
+        "match": match_id,
+        "game": game,
+        "title": engines.get(game).title,
+        "config": dict(config),
+        "eyes": "public" if eyes is None else eyes,
+        "seats": [{"bot": player.bot, "version": player.version, "hue": hue(player.bot)} for player in players],
     }
 
 

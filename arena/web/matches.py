@@ -67,7 +67,7 @@ async def page(request: Request) -> Response:
     async def make() -> Content:
         view = await read_match(site, match_id)
         match = view.page.match
-        eyes = _eyes(eyes_text, match.players)
+        eyes = eyes_of(eyes_text, match.players)
         replay = await _replay(site, match)
         last = len(replay.events) if isinstance(replay, Replayed) else 0
         n = min(int(n_text), last) if n_text.isdecimal() and len(n_text) < 7 else last
@@ -96,7 +96,7 @@ async def positions(request: Request) -> Response:
 
     async def make() -> Content:
         match = (await read_match(site, match_id)).page.match
-        eyes = _eyes(eyes_text, match.players)
+        eyes = eyes_of(eyes_text, match.players)
         replay = await _replay(site, match)
         if isinstance(replay, str) or not replay.events:
             raise NotHere("this match cannot be replayed here")
@@ -149,7 +149,7 @@ async def read_pictures(site: Site, match: MatchRow, eyes: Eyes) -> tuple[Pictur
     return () if isinstance(replay, str) else await site.work(lambda: tuple(pictures(replay, eyes)))
 
 
-def _eyes(text: str, players: int) -> Eyes:
+def eyes_of(text: str, players: int) -> Eyes:
     """``all``, ``public`` or a seat's number. Raises NotHere."""
     if text == "all":
         return "all"

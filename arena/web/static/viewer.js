@@ -7,27 +7,28 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Frames hold what changed; this makes whole ones. Members that no frame may share are copied. */
 export function unfold(film) {
-  const whole = [];
-  let last = { view: {}, private: {}, lines: [], scores: [], clocks: [] };
-  for (const frame of film.frames) {
-    const lines = last.lines.slice(0, frame.height ?? Infinity);
-    for (const [at, line] of frame.lines ?? []) lines[at] = line;
-    last = {
-      ...frame,
-      n: whole.length,
-      actors: frame.actors ?? [],
-      due: frame.due ?? last.due ?? [],
-      view: { ...last.view, ...frame.view },
-      private: { ...last.private, ...frame.private },
-      lines,
-      scores: frame.scores ?? last.scores,
-      clocks: frame.clocks ?? last.clocks,
-      notes: frame.notes ?? {},
-      scenes: frame.scenes ?? [],
-    };
-    whole.push(last);
-  }
-  return { ...film, frames: whole };
+  const frames = [];
+  for (const frame of film.frames) frames.push(wholeFrame(frame, frames.at(-1)));
+  return { ...film, frames };
+}
+
+/** A whole frame, from what differs in it from the whole one `before` it. */
+export function wholeFrame(frame, before = { n: -1, view: {}, private: {}, lines: [], scores: [], clocks: [], due: [] }) {
+  const lines = before.lines.slice(0, frame.height ?? Infinity);
+  for (const [at, line] of frame.lines ?? []) lines[at] = line;
+  return {
+    ...frame,
+    n: before.n + 1,
+    actors: frame.actors ?? [],
+    due: frame.due ?? before.due,
+    view: { ...before.view, ...frame.view },
+    private: { ...before.private, ...frame.private },
+    lines,
+    scores: frame.scores ?? before.scores,
+    clocks: frame.clocks ?? before.clocks,
+    notes: frame.notes ?? {},
+    scenes: frame.scenes ?? [],
+  };
 }
 
 /**
@@ -219,7 +220,7 @@ function events(seats, frame) {
 }
 
 /** Milliseconds as a clock shows them. */
-function minutes(ms) {
+export function minutes(ms) {
   if (ms < 10000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, String, and_, cast, func, select
+from sqlalchemy import Connection, Integer, String, and_, bindparam, cast, func, select
 
 from arena.match.spec import SeatReason
 from arena.storage.plans import seating
@@ -161,7 +161,7 @@ def standings_of(connection: Connection, versions: Sequence[int]) -> tuple[BotSt
 
 
 def sets_by_state(connection: Connection) -> dict[str, int]:
-    """How many sets are in each state."""
+    """How many sets are in each state. It reads an index of all sets: not for every request."""
     rows = connection.execute(select(game_set.c.state, func.count().label("sets")).group_by(game_set.c.state))
     return {row.state: row.sets for row in rows}
 
@@ -210,16 +210,19 @@ def trends(
     connection: Connection, ladder_id: int, versions: Sequence[int], points: int = 40
 ) -> dict[int, tuple[float, ...]]:
     """The last ratings of each version, oldest first."""
-    found: dict[int, tuple[float, ...]] = {}
-    for version in versions:
-        rows = connection.execute(
-            select(rating_point.c.after)
-            .where(rating_point.c.ladder_id == ladder_id, rating_point.c.version_id == version)
-            .order_by(rating_point.c.seq.desc())
-            .limit(points)
-        ).scalars()
-        found[version] = tuple(rows)[::-1]
-    return found
+    of = {"of_ladder": ladder_id, "points": points}
+    return {
+        version: tuple(connection.execute(_TREND, {**of, "of_version": version}).scalars())[::-1]
+        for version in versions
+    }
+
+
+_TREND: Final = (
+    select(rating_point.c.after)
+    .where(rating_point.c.ladder_id == bindparam("of_ladder"), rating_point.c.version_id == bindparam("of_version"))
+    .order_by(rating_point.c.seq.desc())
+    .limit(bindparam("points", type_=Integer))
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -332,8 +332,13 @@ def match_page(connection: Connection, match_id: str) -> MatchPage:
     )
 
 
-def counters(connection: Connection) -> Counters:
-    """Numbers of the whole arena, now."""
+def matches_stored(connection: Connection) -> int:
+    """How many matches have a result. It reads an index of all of them: not for every request."""
+    return connection.execute(select(func.count()).select_from(result)).scalar_one()
+
+
+def counters(connection: Connection, matches: int | None = None) -> Counters:
+    """Numbers of the whole arena, now; ``matches`` if somebody has counted them a moment ago."""
     states = {
         row.state: row.sets
         for row in connection.execute(
@@ -346,7 +351,6 @@ def counters(connection: Connection) -> Counters:
     minute = select(func.count()).where(result.c.finished_at > now_ms() - 60_000).scalar_subquery()
     row = connection.execute(
         select(
-            select(func.count()).select_from(result).scalar_subquery().label("matches"),
             minute.label("minute"),
             func.coalesce(now_ms() - oldest, 0).label("oldest"),
             select(func.count()).where(worker.c.lease_until >= now_ms()).scalar_subquery().label("workers"),
@@ -354,7 +358,7 @@ def counters(connection: Connection) -> Counters:
         )
     ).one()
     return Counters(
-        matches=row.matches,
+        matches=matches_stored(connection) if matches is None else matches,
         matches_last_minute=row.minute,
         sets_queued=states.get(SetState.QUEUED, 0),
         sets_claimed=states.get(SetState.CLAIMED, 0),

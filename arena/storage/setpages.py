@@ -185,7 +185,9 @@ def _changes(
         row.version_id: row
         for row in connection.execute(
             select(rating_point.c.version_id, rating_point.c.before, rating_point.c.after).where(
-                rating_point.c.ladder_id == ladder_id, rating_point.c.seq == seq
+                rating_point.c.ladder_id == ladder_id,
+                rating_point.c.version_id.in_({seat.version_id for seat in seats}),
+                rating_point.c.seq == seq,
             )
         )
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection
 from starlette.requests import Request
@@ -17,9 +17,10 @@ from arena.storage import official, overview, queries
 from arena.storage.overview import History
 from arena.storage.queries import BotPage, LadderRow, MatchRow, TableRow
 from arena.web.charts import Chart, Series, line_chart
+from arena.web.content import HTML, Content
 from arena.web.latencies import Latencies, Latency
 from arena.web.parts import Parts
-from arena.web.site import NotHere, Site
+from arena.web.site import HOT_S, NotHere, Site
 from arena.web.words import HUES
 
 LAST: Final = 200
@@ -105,11 +106,15 @@ def read_bot(connection: Connection, latencies: Latencies, name: str, slug: str)
 async def bot_topic(site: Site, rest: str) -> Parts:
     """Live parts of ``name/ladder``."""
     name, _, slug = rest.partition("/")
-    view = await site.read(lambda connection: read_bot(connection, site.latencies, name, slug))
+    return bot_parts(site, await site.read(lambda connection: read_bot(connection, site.latencies, name, slug)), slug)
+
+
+def bot_parts(site: Site, view: BotView, slug: str) -> Parts:
+    """The live parts of a bot's page; ``slug`` as its address says."""
     online = site.watch.online
     curve = view.curve
     return Parts(
-        skeleton=f"bot {name} {slug} {sum(one.row.games > 0 for one in view.page.standings)}",
+        skeleton=f"bot {view.page.bot.name} {slug} {sum(one.row.games > 0 for one in view.page.standings)}",
         blocks={
             "bot-head": site.part("_bots.html", "head", view.page, online),
             "bot-curve": site.part("_bots.html", "curve", curve),
@@ -143,11 +148,14 @@ async def page(request: Request) -> Response:
     """``/bots/{name}``; ``?ladder=`` chooses the chart."""
     site: Site = request.app.state.site
     name, slug = request.path_params["name"], request.query_params.get("ladder", "")
+    topic = f"bot:{name}/{slug}"
 
-    async def context() -> Mapping[str, Any]:
-        return {"view": await site.read(lambda connection: read_bot(connection, site.latencies, name, slug))}
+    async def make() -> Content:
+        view = await site.read(lambda connection: read_bot(connection, site.latencies, name, slug))
+        parts = site.released(bot_parts(site, view, slug))
+        return Content(site.html("bot.html", parts=parts, topic=topic, view=view).encode(), HTML)
 
-    return await site.live_page(request, f"bot:{name}/{slug}", "bot.html", context)
+    return await site.page(request, topic, HOT_S, make)
 
 
 def _curve(connection: Connection, page: BotPage, ladders: Mapping[str, LadderRow], slug: str) -> Curve | None:

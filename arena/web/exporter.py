@@ -20,7 +20,7 @@ from arena.storage import overview, queries
 from arena.storage.overview import Backlog, BotStanding
 from arena.storage.plans import SetState
 from arena.storage.queries import Counters, LadderRow, TableRow
-from arena.web.site import Site
+from arena.web.site import Site, Totals
 from arena.web.watch import Sample
 
 TOP: Final = 10
@@ -104,19 +104,20 @@ class Exporter:
         return await self._site.cache.get("metrics", CACHE_S, self._make)
 
     async def _make(self) -> bytes:
-        self._shared.reading = await self._site.read(self._read)
+        totals = await self._site.totals()
+        self._shared.reading = await self._site.read(lambda connection: self._read(connection, totals))
         self._shared.sample = self._site.watch.last
         self._shared.redis_up = self._site.watch.up
         return generate_latest(self.registry)
 
-    def _read(self, connection: Connection) -> Reading:
+    def _read(self, connection: Connection, totals: Totals) -> Reading:
         ladders = queries.ladders(connection)
         watched = _watched(self._site.watch.last)
         names = set(watched.values())
         self._endings = self._endings or ResultCounter(overview.endings_by_bot, overview.database_time(connection))
         return Reading(
-            counters=queries.counters(connection),
-            sets=overview.sets_by_state(connection),
+            counters=queries.counters(connection, totals.matches),
+            sets=totals.sets,
             matches=self._matches.count(connection),
             ladders=ladders,
             tops={row.spec.slug: queries.leaderboard(connection, row.spec.slug, TOP) for row in ladders},

@@ -16,7 +16,7 @@ from arena.storage.overview import Activity
 from arena.storage.queries import Counters, LadderRow, MatchRow, TableRow
 from arena.web.charts import bars, sparkline
 from arena.web.parts import Parts
-from arena.web.site import Site
+from arena.web.site import Site, Totals
 from arena.web.words import count, duration
 
 BOARDS: Final = 6
@@ -80,7 +80,7 @@ class Chooser:
         return [held[slug] for slug in sorted(self._shown)]
 
 
-def read_home(connection: Connection, chooser: Chooser) -> Home:
+def read_home(connection: Connection, chooser: Chooser, totals: Totals) -> Home:
     """Reads it."""
     activity = overview.activity(connection, MINUTES)
     boards = []
@@ -89,14 +89,15 @@ def read_home(connection: Connection, chooser: Chooser) -> Home:
         versions = [one.version_id for one in table]
         boards.append(Board(row, table, overview.trends(connection, row.id, versions)))
     recent, _ = queries.recent_matches(connection, limit=RECENT)
-    return Home(queries.counters(connection), activity, tuple(boards), recent)
+    return Home(queries.counters(connection, totals.matches), activity, tuple(boards), recent)
 
 
 def home_topic(chooser: Chooser) -> Any:
     """The maker of the home page's live parts."""
 
     async def make(site: Site, _rest: str) -> Parts:
-        home = await site.read(lambda connection: read_home(connection, chooser))
+        totals = await site.totals()
+        home = await site.read(lambda connection: read_home(connection, chooser, totals))
         slugs = [board.ladder.spec.slug for board in home.boards]
         online = site.watch.online
         return Parts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from markupsafe import Markup
@@ -17,6 +17,7 @@ from starlette.responses import Response
 from arena.errors import UserError
 from arena.gateway.registry import connect_redis
 from arena.settings import Settings
+from arena.storage import overview, queries
 from arena.storage.db import Database
 from arena.storage.records import RecordStore
 from arena.web.assets import environment, load_assets, release_of
@@ -37,6 +38,19 @@ READERS: Final = 4
 
 class NotHere(UserError):
     """There is no such thing; the page is a 404."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Matches with a result, and sets by state."""
+
+    matches: int
+    sets: Mapping[str, int]
+
+    @classmethod
+    def read(cls, connection: Connection) -> Totals:
+        """Counts them."""
+        return cls(queries.matches_stored(connection), overview.sets_by_state(connection))
 
 
 class Site:
@@ -78,6 +92,10 @@ class Site:
         if make is None:
             raise NotHere(f"there is no live page {kind!r}")
         parts = await self.cache.get(("parts", topic), HOT_S, lambda: make(self, rest), fresh=fresh)
+        return self.released(parts)
+
+    def released(self, parts: Parts) -> Parts:
+        """The parts as of this release: pages of another one must be fetched again."""
         return replace(parts, skeleton=f"{self.release} {parts.skeleton}")
 
     def html(self, template: str, /, **context: Any) -> str:
@@ -88,6 +106,10 @@ class Site:
         """What the macro ``name`` of a template makes of its arguments."""
         module = self._templates.get_template(template).module
         return Markup(getattr(module, name)(*arguments).strip())  # noqa: S704 - a template escapes what it is given
+
+    async def totals(self) -> Totals:
+        """What takes a while to count, at most WARM_S old; nobody but the first who asks waits for it."""
+        return await self.cache.get("totals", WARM_S, lambda: self.read(Totals.read))
 
     async def page(
         self, request: Request, key: object, seconds: float, make: Callable[[], Awaitable[Content]]

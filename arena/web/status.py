@@ -16,7 +16,7 @@ from arena.storage.incidents import Incident, IncidentKind
 from arena.storage.overview import Activity, Backlog, VoidSet, WorkerRow
 from arena.storage.queries import Counters
 from arena.web.parts import Parts
-from arena.web.site import Site
+from arena.web.site import Site, Totals
 from arena.web.watch import Watch
 
 MINUTES: Final = 60
@@ -39,12 +39,12 @@ class Status:
     incidents: tuple[Incident, ...]
 
 
-def read_status(connection: Connection) -> Status:
+def read_status(connection: Connection, totals: Totals) -> Status:
     """Reads it."""
     return Status(
-        counters=queries.counters(connection),
+        counters=queries.counters(connection, totals.matches),
         activity=overview.activity(connection, MINUTES),
-        sets=overview.sets_by_state(connection),
+        sets=totals.sets,
         workers=overview.workers(connection),
         voids=overview.recent_voids(connection, VOIDS),
         backlog=overview.backlog(connection),
@@ -77,7 +77,8 @@ def problems(status: Status, *, redis_up: bool) -> list[str]:
 
 async def status_topic(site: Site, _rest: str) -> Parts:
     """Live parts of the status page."""
-    status = await site.read(read_status)
+    totals = await site.totals()
+    status = await site.read(lambda connection: read_status(connection, totals))
     last = site.watch.last
     gateways = Counter(session.gateway for session in last.sessions) if last else Counter[str]()
     wrong = problems(status, redis_up=site.watch.up or site.redis is None)

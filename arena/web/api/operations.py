@@ -163,7 +163,8 @@ async def game(_site: Site, given: Mapping[str, Any]) -> answers.Game:
 
 async def arena_status(site: Site, _given: Mapping[str, Any]) -> answers.Status:
     """Whether the arena is well, and how busy it is"""
-    read, last = await site.read(status.read_status), site.watch.last
+    totals = await site.totals()
+    read, last = await site.read(lambda connection: status.read_status(connection, totals)), site.watch.last
     return answers.Status(
         problems=tuple(status.problems(read, redis_up=site.watch.up or site.redis is None)),
         counters=read.counters,

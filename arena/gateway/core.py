@@ -126,6 +126,7 @@ class GatewayCore:
         self._newest: dict[tuple[int, str], Session] = {}
         self._connections: dict[str, Connection] = {}
         self._conducts: dict[int, Conduct] = {}
+        self._most_conducts = CONDUCTS_KEPT
         self._sinks: dict[str, Sink] = {}
         self._timers: list[tuple[int, int, str, Timer]] = []
         self._timer_ids = count()
@@ -287,13 +288,15 @@ class GatewayCore:
                 raise Refused(Failure(Reason.UNKNOWN_GAME, message, field=f"hello.games[{i}].players"))
 
     def _conduct(self, bot_id: int, now_us: int) -> Conduct:
-        if len(self._conducts) >= CONDUCTS_KEPT:
+        if len(self._conducts) >= self._most_conducts:
             here = {session.identity.bot_id for session in self._sessions.values()}
             self._conducts = {
                 bot: conduct
                 for bot, conduct in self._conducts.items()
                 if bot in here or not conduct.forgettable(now_us)
             }
+            # Twice what must be kept: with as many bots connected, each new one would have all of them looked through.
+            self._most_conducts = max(CONDUCTS_KEPT, 2 * len(self._conducts))
         return self._conducts.setdefault(bot_id, Conduct(self.limits))
 
     def _do(self, session: Session, effects: list[Effect]) -> None:

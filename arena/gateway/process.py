@@ -48,6 +48,17 @@ def session_limits(settings: Settings) -> SessionLimits:
     )
 
 
+def admission(settings: Settings) -> Admission:
+    """Who gets as far as a session, as it is set."""
+    limits = settings.limits
+    return Admission(
+        hello_s=limits.hello_ms / 1000,
+        streams_per_address=limits.connections_per_address,
+        starts_per_s=limits.starts_per_s,
+        start_burst=limits.start_burst,
+    )
+
+
 async def serve(
     settings: Settings,
     *,
@@ -80,14 +91,11 @@ async def serve(
         credentials=relay_server_credentials(settings.relay),
         trusted_network=trusted,
     )
-    admission = Admission(
-        hello_s=settings.limits.hello_ms / 1000, streams_per_address=settings.limits.connections_per_address
-    )
     play = await start_play_server(
         core,
         tokens,
         _fresh(settings.gateway.listen),
-        admission=admission,
+        admission=admission(settings),
         credentials=play_credentials(settings.gateway),
         trusted_network=trusted,
         services=(unary,),

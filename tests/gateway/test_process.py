@@ -12,6 +12,8 @@ from pathlib import Path
 import grpc
 import pytest
 
+from arena import settings
+from arena.gateway.process import admission
 from arena.gateway.relay import RelayClient
 from arena.storage import accounts
 from arena.storage.db import Database
@@ -130,3 +132,11 @@ async def test_r69_a_killed_gateway_comes_back_and_the_game_goes_on(gateway: Gat
         assert (await asyncio.wait_for(told.get(), 3)).act.act.action_id == 4
     await worker.close()
     assert await gateway.end(signal.SIGTERM) == (0, "")
+
+
+def test_r16_the_herd_is_let_in_as_it_is_set() -> None:
+    """An operator's limits of addresses, of starts and of Hello are those of the server."""
+    words = {"connections_per_address": 7, "starts_per_s": 11, "start_burst": 13, "hello_ms": 1_500}
+    chosen = settings.load({f"limits.{name}": value for name, value in words.items()}, environ={})
+    found = admission(chosen)
+    assert (found.streams_per_address, found.starts_per_s, found.start_burst, found.hello_s) == (7, 11, 13, 1.5)

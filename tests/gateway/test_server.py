@@ -15,6 +15,7 @@ from google.rpc.status_pb2 import Status
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from arena.errors import UserError
+from arena.gateway import core
 from arena.gateway.auth import LocalTokens
 from arena.gateway.local import LocalGateway
 from arena.gateway.server import Admission, start_play_server
@@ -328,6 +329,24 @@ async def test_r16_a_herd_is_let_in_bit_by_bit() -> None:
             code, _, details = await refusal(BareBot(arena.address, token, instance="3"))
             assert code is grpc.StatusCode.UNAVAILABLE
             assert details["RetryInfo"].retry_delay.seconds == 1
+
+
+async def test_r16_a_new_bot_costs_the_same_however_many_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the number of bots whose conduct is remembered, not each new one has all that are there looked through."""
+    monkeypatch.setattr(core, "CONDUCTS_KEPT", 50)
+    looked_at = 0
+
+    class Counted(Identity):
+        def __getattribute__(self, name: str) -> Any:
+            nonlocal looked_at
+            looked_at += name == "bot_id"
+            return super().__getattribute__(name)
+
+    gateway = core.GatewayCore("test", games={})
+    for number in range(500):
+        gateway.connect(Counted(number, number, "alice", "1", "ann"), pb.Hello())
+    assert len(gateway.sessions) == 500
+    assert looked_at < 500 * 20
 
 
 async def test_r16_draining_tells_when_to_come_back(arena: Arena) -> None:

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from arena import settings
 from arena.cli.common import DataDir, JsonFlag, console, print_json
 from arena.cli.ladder import ladder, open_database
 from arena.errors import UserError
-from arena.ratings.entries import SetResult
 from arena.ratings.summary import Summary
-from arena.storage import analysis, ledger, queries
-from arena.storage.db import Database
+from arena.storage import analysis, queries
+from arena.storage.records import RecordStore
 
 Ladder = Annotated[str, typer.Argument(metavar="LADDER", help="A ladder, such as balloon-challenge-3p.")]
 Bot = Annotated[str, typer.Argument(metavar="BOT")]
@@ -56,29 +56,37 @@ def _add(table: Table, parts: Mapping[str, Summary]) -> None:
 
 
 def weakness(name: Ladder, bot: Bot, data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
-    """Where a bot loses: by seat, opponent and fault, the worst first, with matches to look at."""
+    """Where a bot loses: by seat, opponent, fault and use of its clock, the worst first, with matches to look at."""
+    records = RecordStore(settings.load({"data_dir": data_dir}).data_dir)
     with open_database(data_dir).read() as connection:
-        found = analysis.weakness(connection, name, bot)
+        found = analysis.weakness(connection, name, bot, records)
     if as_json:
         print_json(asdict(found))
         return
     table = Table(
         "", "games", "score", "±", "lost", "matches", title=f"{bot} on {name}: {found.score:.1%} of {found.games}"
     )
-    for parts in (found.by_seat, found.by_opponent, found.by_reason):
+    for parts in (found.by_seat, found.by_opponent, found.by_reason, found.by_clock):
         for part in parts:
             error = "-" if part.error is None else f"{part.error:.0f} Elo"
             table.add_row(
                 part.what, str(part.games), f"{part.score:.1%}", error, str(part.lost), " ".join(part.matches[:2])
             )
     console.print(table)
+    clock = found.clock
+    if clock.games:
+        console.print(
+            f"In its last {clock.games} games it used {clock.share:.1%} of its time; "
+            f"{clock.near_limit} of {clock.decisions} decisions were near the limit."
+        )
 
 
 def circles(name: Ladder, data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
     """Circles of three bots, each better against the next than ratings allow: what one number hides."""
     from arena.ratings.residuals import residuals  # noqa: PLC0415 - scipy is slow to import
 
-    names, results = _results(open_database(data_dir), name)
+    with open_database(data_dir).read() as connection:
+        names, results = analysis.results_of(connection, name)
     found = residuals(results).circles()
     if as_json:
         print_json([{**asdict(one), "bots": [names[version] for version in one.versions]} for one in found])
@@ -100,7 +108,8 @@ def odd_pairs(
     """Pairs whose results their ratings do not explain: styles that suit each other, or games that are thrown."""
     from arena.ratings.residuals import residuals  # noqa: PLC0415 - scipy is slow to import
 
-    names, results = _results(open_database(data_dir), name)
+    with open_database(data_dir).read() as connection:
+        names, results = analysis.results_of(connection, name)
     found = residuals(results).odd_pairs(least_z)
     if as_json:
         print_json([{**asdict(one), "bots": [names[one.first], names[one.second]]} for one in found])
@@ -137,13 +146,3 @@ def history(
             why = f"{one.set_id}: places {', '.join(map(str, one.places))} against {', '.join(one.opponents)}"
         table.add_row(str(one.seq), at, f"{one.before:.1f}", f"{one.after:.1f}", f"{one.after - one.before:+.1f}", why)
     console.print(table)
-
-
-def _results(database: Database, name: str) -> tuple[dict[int, str], list[SetResult]]:
-    """Names by version, and all results of a ladder. Raises UserError if there are none."""
-    with database.read() as connection:
-        held = queries.get_ladder(connection, name)
-        results = [one.entry for one in ledger.entries(connection, held.id) if isinstance(one.entry, SetResult)]
-        if not results:
-            raise UserError("nothing was played yet")
-        return analysis.names(connection, {version for one in results for version in one.versions}), results

@@ -32,7 +32,7 @@ _SECRET_LENGTH: Final = 32  # 190 bits
 _CHECKSUM_LENGTH: Final = 6  # base 62 digits of a CRC-32
 _TOKEN: Final = re.compile(r"arena_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})")
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{1,39}")
-_LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
+LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 
 
 class NameTaken(UserError):
@@ -203,7 +203,7 @@ def revoked_tokens(connection: Connection, token_ids: Collection[int]) -> frozen
 def ensure_version(connection: Connection, bot_id: int, label: str = "", *, claimed: bool = True) -> Version:
     """The bot's version of that label, made if it is new, and seen now; an empty label means "1". Raises UserError."""
     label = label or "1"
-    if not _LABEL.fullmatch(label):
+    if not LABEL.fullmatch(label):
         raise UserError(
             "a version has 1 to 40 letters, digits, '.', '_', '+' and '-', and begins with a letter or digit; "
             f"{label!r} does not"

@@ -11,17 +11,27 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, and_, select, true
 
-from arena.errors import UserError
+from arena.errors import ArenaError, UserError
+from arena.match.clock_use import NEAR, ClockUse, clock_use
+from arena.match.record import DamagedRecord, parse_record
 from arena.match.spec import SeatReason
+from arena.ratings.entries import SetResult
 from arena.ratings.summary import Summary, summarise
+from arena.storage import ledger as ledgers
 from arena.storage import queries
 from arena.storage.accounts import find_bot
 from arena.storage.plans import seating
+from arena.storage.records import RecordStore
 from arena.storage.tables import account, bot, bot_version, game_set, ledger, match, rating_point, result, set_seat
 
 MOST_GAMES: Final = 20_000
 """The newest so many games are looked at."""
 SHOWN_MATCHES: Final = 5
+CLOCKED_GAMES: Final = 200
+"""The newest so many are replayed to see how the clock was used."""
+CLOCK_PARTS: Final = (0.1, 0.25, 0.5, 0.8, 1.0)
+MOST_ENTRIES: Final = 200_000
+"""The newest so many entries of a ledger are looked at for odd pairs and circles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +72,30 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeSpent:
+    """How a bot used its clock in its newest ``games``: the mean share of its time (0..1) and of ``decisions`` how many
+    were near their limit."""
+
+    games: int
+    decisions: int
+    share: float
+    near_limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Weakness:
-    """Where a bot loses, the worst part of each kind first. A game is lost whose score is below one half."""
+    """Where a bot loses, the worst part of each kind first. A game is lost whose score is below one half.
+
+    ``by_clock``: of the games of ``clock``, by how much of its time the bot used, and those with decisions near the limit.
+    """
 
     games: int
     score: float
     by_seat: tuple[Lost, ...]
     by_opponent: tuple[Lost, ...]
     by_reason: tuple[Lost, ...]
+    clock: TimeSpent
+    by_clock: tuple[Lost, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +130,7 @@ class _Game:
     seats: tuple[_Seat, ...]
     places: Sequence[int]
     reasons: Sequence[str]
+    record_digest: str
 
     def score(self, mine: int, other: int) -> float:
         a, b = self.places[mine], self.places[other]
@@ -145,9 +172,10 @@ def meetings(connection: Connection, slug: str, first: str, second: str) -> tupl
     return tuple(found)
 
 
-def weakness(connection: Connection, slug: str, name: str) -> Weakness:
+def weakness(connection: Connection, slug: str, name: str, records: RecordStore) -> Weakness:
     """Where a bot loses on a ladder. Raises UserError if it has played nothing there."""
     bot_id = _bot_id(connection, name)
+    spent: list[tuple[str, str, float, ClockUse]] = []
     seats: dict[str, list[tuple[str, str, float]]] = {}
     opponents: dict[str, list[tuple[str, str, float]]] = {}
     reasons: dict[str, list[tuple[str, str, float]]] = {}
@@ -160,6 +188,8 @@ def weakness(connection: Connection, slug: str, name: str) -> Weakness:
             score = sum(game.score(mine, k) for k in others) / len(others)
             one = (game.set_id, game.match_id, score)
             every.append(one)
+            if len(every) <= CLOCKED_GAMES and (used := _clock_use(records, game)):
+                spent.append((*one, used[mine]))
             seats.setdefault(f"seat {mine}", []).append(one)
             reasons.setdefault(game.reasons[mine], []).append(one)
             for k in others:
@@ -173,7 +203,33 @@ def weakness(connection: Connection, slug: str, name: str) -> Weakness:
         by_seat=_worst_first(seats),
         by_opponent=_worst_first(opponents),
         by_reason=_worst_first({reason: games for reason, games in reasons.items() if reason != SeatReason.NORMAL}),
+        clock=TimeSpent(
+            games=len(spent),
+            decisions=sum(used.decisions for *_, used in spent),
+            share=round(fmean(used.share for *_, used in spent), 4) if spent else 0.0,
+            near_limit=sum(used.near for *_, used in spent),
+        ),
+        by_clock=_worst_first(_by_clock(spent)),
     )
+
+
+def _clock_use(records: RecordStore, game: _Game) -> tuple[ClockUse, ...]:
+    """By seat; nothing if the record is not kept any more or cannot be replayed by this arena's rules."""
+    try:
+        return clock_use(parse_record(records.read(game.record_digest)))
+    except (ArenaError, DamagedRecord):
+        return ()
+
+
+def _by_clock(spent: Iterable[tuple[str, str, float, ClockUse]]) -> dict[str, list[tuple[str, str, float]]]:
+    parts: dict[str, list[tuple[str, str, float]]] = {}
+    for set_id, match_id, score, used in spent:
+        game = (set_id, match_id, score)
+        upper = next(bound for bound in CLOCK_PARTS if used.share <= bound)
+        parts.setdefault(f"used up to {upper:.0%} of its time", []).append(game)
+        if used.near:
+            parts.setdefault(f"decisions near the limit ({NEAR:.0%} of it or more)", []).append(game)
+    return parts
 
 
 def changes(
@@ -204,6 +260,16 @@ def _change(row: Any, version_id: int, named: Mapping[int, str]) -> Change:
         opponents=tuple(named[version] for version in seated if version != version_id),
         places=tuple(game[seated.index(version_id)] for game in row.payload["places"]) if seated else (),
     )
+
+
+def results_of(connection: Connection, slug: str) -> tuple[dict[int, str], list[SetResult]]:
+    """Names by version, and a ladder's newest results, oldest first. Raises UserError if there are none."""
+    held = queries.get_ladder(connection, slug)
+    entries = ledgers.entries(connection, held.id, max(0, held.entries - MOST_ENTRIES))
+    results = [one.entry for one in entries if isinstance(one.entry, SetResult)]
+    if not results:
+        raise UserError("nothing was played yet")
+    return names(connection, {version for one in results for version in one.versions}), results
 
 
 def names(connection: Connection, versions: Iterable[int], *, house: bool = True) -> dict[int, str]:
@@ -256,6 +322,7 @@ def _games(connection: Connection, slug: str, bot_id: int) -> tuple[_Game, ...]:
             tuple(tables[row.set_id][position] for position in seating(held.spec.players, row.game_index)),
             row.places,
             row.reasons,
+            row.record_digest,
         )
         for row in rows
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlalchemy import update
 
@@ -9,6 +11,7 @@ from arena.errors import UserError
 from arena.ladder.settlement import post
 from arena.ratings.entries import Recentring
 from arena.storage import analysis
+from arena.storage.records import RecordStore
 from arena.storage.tables import result
 from tests.storage.support import SPEC, World
 
@@ -43,9 +46,9 @@ def test_strangers_and_oneself(world: World) -> None:
         with pytest.raises(UserError, match="itself"):
             analysis.head_to_head(connection, SPEC.slug, "greedy", "GREEDY")
         with pytest.raises(UserError, match="nobody"):
-            analysis.weakness(connection, SPEC.slug, "nobody")
+            analysis.weakness(connection, SPEC.slug, "nobody", RecordStore(Path()))
         with pytest.raises(UserError, match="played nothing"):
-            analysis.weakness(connection, SPEC.slug, "annbot")
+            analysis.weakness(connection, SPEC.slug, "annbot", RecordStore(Path()))
 
 
 def test_weakness(world: World) -> None:
@@ -66,7 +69,7 @@ def test_weakness(world: World) -> None:
         )
     world.finish(plan.set_id)
     with world.database.read() as connection:
-        found = analysis.weakness(connection, SPEC.slug, "annbot")
+        found = analysis.weakness(connection, SPEC.slug, "annbot", RecordStore(Path()))
     assert found.games == 6
     assert (found.by_seat[0].what, found.by_seat[0].score, found.by_seat[0].lost) == ("seat 1", 0.0, 2)
     assert lost in found.by_seat[0].matches

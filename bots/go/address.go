@@ -1,8 +1,11 @@
 package botarena
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -26,11 +29,17 @@ const (
 type target struct {
 	text string
 	tls  bool
+	// roots are whom to trust; nil: the system's.
+	roots *x509.CertPool
 }
 
-// parseTarget reads host:port or unix:path. TLS everywhere but on this machine, unless insecure.
-func parseTarget(text string, insecure bool) (target, error) {
+// parseTarget reads host:port or unix:path. TLS everywhere but on this machine, unless insecure; with a ca, the path of a
+// PEM file, there too.
+func parseTarget(text string, insecure bool, ca string) (target, error) {
 	text = strings.TrimSpace(text)
+	if insecure && ca != "" {
+		return target{}, misconfigured("-insecure means no TLS and -ca means TLS: choose one")
+	}
 	if text == "" {
 		return target{}, misconfigured("no address: set ARENA_ADDRESS or -address, e.g. localhost:7700")
 	}
@@ -45,7 +54,23 @@ func parseTarget(text string, insecure bool) (target, error) {
 	if err != nil || portErr != nil || host == "" || number == 0 || strings.Contains(host, "/") {
 		return target{}, misconfigured("%q is no address: write host:port, e.g. localhost:7700, or unix:/path", text)
 	}
+	if ca != "" {
+		roots, err := readCA(ca)
+		return target{text: text, tls: true, roots: roots}, err
+	}
 	return target{text: text, tls: !insecure && !isLoopback(host)}, nil
+}
+
+func readCA(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, misconfigured("cannot read the CA: %v", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, misconfigured("the CA %s holds no certificate in PEM", path)
+	}
+	return roots, nil
 }
 
 func isLoopback(host string) bool {
@@ -73,7 +98,7 @@ func (t target) patience(connectedBefore bool) time.Duration {
 func (t target) dial() (*grpc.ClientConn, error) {
 	transport := insecure.NewCredentials()
 	if t.tls {
-		transport = credentials.NewTLS(nil)
+		transport = credentials.NewTLS(&tls.Config{RootCAs: t.roots})
 	}
 	return grpc.NewClient(
 		t.grpcName(),

@@ -14,8 +14,8 @@ import (
 // Main is the whole main of a bot's program: it plays until told to stop, and ends the process, with one line on
 // standard error if it could not go on. [ExitCode] and [Kind] have the exit codes.
 //
-// Settings come from flags (-help lists them) and the environment: ARENA_ADDRESS, ARENA_TOKEN, ARENA_INSTANCE and
-// ARENA_LOG_LEVEL.
+// Settings come from flags (-help lists them) and the environment: ARENA_ADDRESS, ARENA_TOKEN, ARENA_CA,
+// ARENA_INSTANCE and ARENA_LOG_LEVEL.
 func Main(bot Bot) {
 	settings, err := parseFlags(&bot, os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
@@ -49,6 +49,7 @@ func parseFlags(bot *Bot, args []string) (Settings, error) {
 	})
 	flags.BoolVar(&settings.Strict, "strict", false, "an error in the bot ends the process, not only the game")
 	flags.BoolVar(&settings.Insecure, "insecure", false, "no TLS to an arena on another machine")
+	flags.StringVar(&settings.CA, "ca", os.Getenv("ARENA_CA"), "TLS with this private CA, a PEM `file`; or else ARENA_CA")
 	flags.Func("patience", "give up when no arena answers for so many `seconds`", func(text string) error {
 		seconds, err := strconv.ParseFloat(text, 64)
 		settings.Patience = time.Duration(seconds * float64(time.Second))

@@ -44,6 +44,8 @@ type Settings struct {
 	Strict bool
 	// Insecure: no TLS to another machine.
 	Insecure bool
+	// CA is the path of a private CA's certificate in PEM: TLS is spoken, to this machine too, and it alone is trusted.
+	CA string
 	// Patience is how long nothing may answer before the process gives up. 0: 30 s before the first connection; after it
 	// 60 s at a socket file, and without end elsewhere.
 	Patience time.Duration
@@ -54,7 +56,7 @@ type Settings struct {
 // Play plays until SIGINT or SIGTERM has drained the bot, and returns nil then; a second signal ends it at once. Else it
 // returns an [*Error] that says why the process cannot go on.
 func Play(bot Bot, settings Settings) error {
-	target, err := parseTarget(settings.Address, settings.Insecure)
+	target, err := parseTarget(settings.Address, settings.Insecure, settings.CA)
 	if err != nil {
 		return err
 	}

@@ -196,7 +196,7 @@ func (s *script) playing(bot Bot, change ...func(*Settings)) (chan<- os.Signal, 
 	for _, change := range change {
 		change(&settings)
 	}
-	target, err := parseTarget(settings.Address, false)
+	target, err := parseTarget(settings.Address, false, "")
 	if err != nil {
 		s.t.Fatal(err)
 	}

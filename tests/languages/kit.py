@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.gateway.certificates import Authority
 from tests.integration.harness import Arena, until
 
 ROOT = Path(__file__).parents[2]
@@ -99,10 +100,16 @@ def conformance(folder: Path, command: str, *, strict: bool) -> None:
 
 
 def plays_on_a_running_arena(folder: Path, command: str, game: str) -> None:
-    """Starts an arena, connects the program, waits for a few games and ends the program by SIGTERM."""
+    """Starts an arena, connects the program, waits for a few games and ends the program by SIGTERM. The arena speaks TLS
+    with a private CA, which the program knows from ARENA_CA."""
     data = folder / "an-arena"
-    data.mkdir()
-    arena = Arena(data, ladders=f'[[ladders]]\ngame = "{game}"\nplayers = 2\n')
+    authority = Authority(data / "ca")
+    certificate, key = authority.issue("gateway")
+    arena = Arena(
+        data,
+        ladders=f'[[ladders]]\ngame = "{game}"\nplayers = 2\n',
+        environment={"ARENA_GATEWAY_TLS_CERTIFICATE": str(certificate), "ARENA_GATEWAY_TLS_KEY": str(key)},
+    )
     arena.start()
     try:
         token = arena.register("ann", "from-the-kit")
@@ -110,7 +117,12 @@ def plays_on_a_running_arena(folder: Path, command: str, game: str) -> None:
             bot = subprocess.Popen(
                 shlex.split(command),
                 cwd=folder,
-                env={**environment(), "ARENA_ADDRESS": arena.gateway, "ARENA_TOKEN": token},
+                env={
+                    **environment(),
+                    "ARENA_ADDRESS": arena.gateway,
+                    "ARENA_TOKEN": token,
+                    "ARENA_CA": str(authority.ca),
+                },
                 stdout=log,
                 stderr=log,
             )

@@ -65,7 +65,7 @@ Target checked_target(const Settings& settings) {
   if (settings.address.empty()) {
     throw Error(Error::kMisconfigured, "no address: set ARENA_ADDRESS or --address, e.g. localhost:7700");
   }
-  Target target = Target::parse(settings.address, settings.insecure);
+  Target target = Target::parse(settings.address, settings.insecure, settings.ca);
   if (target.needs_token() && settings.token.empty()) {
     throw Error(Error::kMisconfigured,
                 "no token: set ARENA_TOKEN or --token; `arena register` or `arena token create` makes one");

@@ -19,6 +19,7 @@ constexpr const char* kHelp =
   --credit N          how many games at once (default: 1)
   --strict            what the bot throws ends the process, not only the game
   --insecure          no TLS to an arena on another machine
+  --ca FILE           TLS with this private CA, in PEM (default: ARENA_CA)
   --patience SECONDS  give up when no arena answers for so long
   --log-level LEVEL   debug, info, warning or error (default: ARENA_LOG_LEVEL or info)
   --help, --version)";
@@ -51,6 +52,7 @@ std::variant<Play, Print> parse(const std::vector<std::string>& arguments) {
   Settings settings;
   settings.address = variable("ARENA_ADDRESS", "");
   settings.token = variable("ARENA_TOKEN", "");
+  settings.ca = variable("ARENA_CA", "");
   settings.instance = variable("ARENA_INSTANCE", "0");
   std::string level = variable("ARENA_LOG_LEVEL", "info");
   std::string name;
@@ -76,6 +78,8 @@ std::variant<Play, Print> parse(const std::vector<std::string>& arguments) {
       settings.strict = true;
     } else if (flag == "--insecure") {
       settings.insecure = true;
+    } else if (flag == "--ca") {
+      settings.ca = value();
     } else if (flag == "--patience") {
       settings.patience = std::chrono::duration<double>{number(flag, value(), 0, 1e9)};
     } else if (flag == "--log-level") {

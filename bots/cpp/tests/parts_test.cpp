@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 
 #include "address.hpp"
@@ -29,8 +30,25 @@ TEST(Target, SpeaksTlsOffLoopback) {
   for (const char* local : {"localhost:7700", "127.0.0.1:1", "[::1]:65535", "unix:play.sock"}) {
     EXPECT_FALSE(Target::parse(local, false).tls()) << local;
   }
-  EXPECT_TRUE(Target::parse("arena.example:443", false).tls());
+  for (const char* away : {"arena.example:443", "10.0.0.1:1", "localhost.example:1", "127.0.0.1.example:1"}) {
+    EXPECT_TRUE(Target::parse(away, false).tls()) << away;
+  }
   EXPECT_FALSE(Target::parse("arena.example:80", true).tls());
+}
+
+// With a private CA TLS is spoken on this machine too, but not to a socket file. It is a certificate in PEM, and does
+// not go with insecure.
+TEST(Target, TakesAPrivateCa) {
+  const std::string ca = testing::TempDir() + "botarena-ca.pem";
+  const std::string text = testing::TempDir() + "botarena-ca.txt";
+  std::ofstream(ca) << "-----BEGIN CERTIFICATE-----\n";
+  std::ofstream(text) << "no certificate\n";
+  EXPECT_TRUE(Target::parse("localhost:1", false, ca).tls());
+  EXPECT_FALSE(Target::parse("unix:play.sock", false, ca).tls());
+  for (const auto& wrong : {ca + ".none", testing::TempDir(), text}) {
+    EXPECT_EQ(exit_code_of([&] { Target::parse("localhost:1", false, wrong); }), 2) << wrong;
+  }
+  EXPECT_EQ(exit_code_of([&] { Target::parse("localhost:1", true, ca); }), 2);
 }
 
 // What is no address is refused with status 2, in one line.
@@ -54,11 +72,13 @@ TEST(Target, KnowsSocketFiles) {
 
 // Flags take their values after a blank or an equals sign.
 TEST(Flags, AreRead) {
-  const auto play = std::get<Play>(parse({"--address", "localhost:1", "--credit=3", "--patience", "0.5", "--strict"}));
+  const auto play =
+      std::get<Play>(parse({"--address", "localhost:1", "--credit=3", "--patience", "0.5", "--strict", "--ca=a.pem"}));
   EXPECT_EQ(play.settings.address, "localhost:1");
   EXPECT_EQ(play.settings.credit, 3);
   EXPECT_EQ(play.settings.patience->count(), 0.5);
   EXPECT_TRUE(play.settings.strict);
+  EXPECT_EQ(play.settings.ca, "a.pem");
   EXPECT_TRUE(std::holds_alternative<Print>(parse({"--help"})));
 }
 

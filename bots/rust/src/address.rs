@@ -1,10 +1,11 @@
 //! Where the arena is: `host:port` or `unix:path`.
 
+use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use tonic::transport::{ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 
 use crate::error::{Error, causes};
 
@@ -14,20 +15,24 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// An address, and whether TLS is spoken there.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub text: String,
-    tls: bool,
+    tls: Option<ClientTlsConfig>,
 }
 
 impl Target {
-    /// TLS everywhere but on this machine, unless `insecure`. The error says what would be right.
-    pub fn parse(text: &str, insecure: bool) -> Result<Self, Error> {
+    /// TLS everywhere but on this machine, unless `insecure`; with a `ca`, a PEM file, there too. The error says what
+    /// would be right.
+    pub fn parse(text: &str, insecure: bool, ca: Option<&Path>) -> Result<Self, Error> {
         let text = text.trim();
+        if insecure && ca.is_some() {
+            return Err(Error::Misconfigured("--insecure means no TLS and --ca means TLS: choose one".into()));
+        }
         let target = |tls| Self { text: text.to_owned(), tls };
         if let Some(path) = text.strip_prefix("unix:") {
             return if Path::new(path).file_name().is_some() {
-                Ok(target(false))
+                Ok(target(None))
             } else {
                 Err(Error::Misconfigured("unix: needs the path of a socket, e.g. unix:/run/arena.sock".into()))
             };
@@ -36,7 +41,11 @@ impl Target {
             Some((host, port))
                 if !host.is_empty() && !text.contains('/') && port.parse::<u16>().is_ok_and(|port| port > 0) =>
             {
-                Ok(target(!insecure && !is_loopback(host)))
+                let plain = insecure || is_loopback(host);
+                Ok(target(match ca {
+                    Some(path) => Some(ClientTlsConfig::new().ca_certificate(read_ca(path)?)),
+                    None => (!plain).then(|| ClientTlsConfig::new().with_native_roots()),
+                }))
             }
             _ => Err(Error::Misconfigured(format!(
                 "{text:?} is no address: write host:port, e.g. localhost:7700, or unix:/path"
@@ -61,7 +70,7 @@ impl Target {
 
     /// What tonic connects to.
     pub fn endpoint(&self) -> Result<Endpoint, Error> {
-        let uri = match (self.is_socket(), self.tls) {
+        let uri = match (self.is_socket(), self.tls.is_some()) {
             (true, _) => self.text.clone(),
             (false, true) => format!("https://{}", self.text),
             (false, false) => format!("http://{}", self.text),
@@ -74,16 +83,24 @@ impl Target {
             .connect_timeout(CONNECT_TIMEOUT)
             .http2_keep_alive_interval(KEEPALIVE)
             .keep_alive_while_idle(true);
-        if self.tls {
-            let tls = ClientTlsConfig::new().with_native_roots();
-            return endpoint.tls_config(tls).map_err(unusable);
+        match &self.tls {
+            Some(tls) => endpoint.tls_config(tls.clone()).map_err(unusable),
+            None => Ok(endpoint),
         }
-        Ok(endpoint)
     }
 
     fn is_socket(&self) -> bool {
         self.text.starts_with("unix:")
     }
+}
+
+fn read_ca(path: &Path) -> Result<Certificate, Error> {
+    let name = path.display();
+    let pem = fs::read(path).map_err(|error| Error::Misconfigured(format!("cannot read the CA {name}: {error}")))?;
+    if !String::from_utf8_lossy(&pem).contains("-----BEGIN CERTIFICATE-----") {
+        return Err(Error::Misconfigured(format!("the CA {name} holds no certificate in PEM")));
+    }
+    Ok(Certificate::from_pem(pem))
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -95,21 +112,54 @@ fn is_loopback(host: &str) -> bool {
 mod tests {
     use super::*;
 
+    const CA: &str = "-----BEGIN CERTIFICATE-----
+MIIBcjCCARegAwIBAgIUXPea/jufAOh8REXJuXcvJBCJFtIwCgYIKoZIzj0EAwIw
+DTELMAkGA1UEAwwCY2EwIBcNMjYxMTMwMTAxMjEwWhgPMjEyNjExMDYxMDEyMTBa
+MA0xCzAJBgNVBAMMAmNhMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEdjziafuL
+lR9G67+M7r3+kAIHOP4u3ugy7RbhOaSx6VG4DMAdBZpmiA9XhsD1dP8BLZWG/WMB
+an/4bv/ojkV4VKNTMFEwHQYDVR0OBBYEFGxRcz8sCP2aL/x8v4gzfHiN5FELMB8G
+A1UdIwQYMBaAFGxRcz8sCP2aL/x8v4gzfHiN5FELMA8GA1UdEwEB/wQFMAMBAf8w
+CgYIKoZIzj0EAwIDSQAwRgIhAJQJBXPz+ohPJ8JEhifBa5xFeHLKXshL6Dh6sGNU
+Eo0GAiEAl/HAQrugWdGQCZUbFi5JIplAvhrjSrSsWowT4ZT3doc=
+-----END CERTIFICATE-----
+";
+
     /// Only this machine is spoken to without TLS, unless the author says otherwise.
     #[test]
     fn tls_off_loopback() {
         for local in ["localhost:7700", "127.0.0.1:1", "[::1]:65535", "unix:play.sock"] {
-            assert!(!Target::parse(local, false).unwrap().tls, "{local}");
+            assert!(Target::parse(local, false, None).unwrap().tls.is_none(), "{local}");
         }
-        assert!(Target::parse("arena.example:443", false).unwrap().tls);
-        assert!(!Target::parse("arena.example:80", true).unwrap().tls);
+        assert!(Target::parse("arena.example:443", false, None).unwrap().tls.is_some());
+        assert!(Target::parse("arena.example:80", true, None).unwrap().tls.is_none());
+    }
+
+    /// With a private CA TLS is spoken on this machine too, but not to a socket file. It is a certificate in PEM, and does
+    /// not go with `insecure`.
+    #[test]
+    fn private_ca() {
+        let ca = std::env::temp_dir().join(format!("botarena-{}-ca.pem", std::process::id()));
+        fs::write(&ca, CA).unwrap();
+        let parse = |text, insecure, ca: &Path| Target::parse(text, insecure, Some(ca));
+        let socket = parse("unix:play.sock", false, &ca).unwrap();
+        let local = parse("localhost:1", false, &ca).unwrap();
+        let both = parse("localhost:1", true, &ca).unwrap_err();
+        fs::remove_file(&ca).unwrap();
+        assert!(socket.tls.is_none() && local.tls.is_some());
+        local.endpoint().unwrap();
+        let none = parse("localhost:1", false, &ca).unwrap_err();
+        let text = parse("localhost:1", false, Path::new("Cargo.toml")).unwrap_err();
+        for (error, said) in [(both, "choose one"), (none, "cannot read the CA"), (text, "no certificate in PEM")] {
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(said), "{error}");
+        }
     }
 
     /// What is no address is refused in one line that says what would be one.
     #[test]
     fn bad_addresses() {
         for bad in ["", "localhost", ":7700", "localhost:0", "localhost:x", "http://localhost:1", "unix:"] {
-            let error = Target::parse(bad, false).unwrap_err();
+            let error = Target::parse(bad, false, None).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{bad}");
             assert!(!error.to_string().contains('\n'));
         }
@@ -118,8 +168,8 @@ mod tests {
     /// A socket file needs no token, and whoever was connected to one does not wait for ever.
     #[test]
     fn socket_files() {
-        let socket = Target::parse("unix:/run/arena.sock", false).unwrap();
-        let port = Target::parse("localhost:7700", false).unwrap();
+        let socket = Target::parse("unix:/run/arena.sock", false, None).unwrap();
+        let port = Target::parse("localhost:7700", false, None).unwrap();
         assert!(!socket.needs_token() && port.needs_token());
         assert_eq!(socket.patience(true), Some(SOCKET_PATIENCE));
         assert_eq!(port.patience(true), None);

@@ -91,6 +91,7 @@ impl<S: FnMut(Arc<Match>) -> Sender<Job>> Session<S> {
             wants: Some(self.profile.wants),
             protocol: PROTOCOL,
             resume_session: self.id.clone(),
+            ..pb::Hello::default()
         }));
     }
 

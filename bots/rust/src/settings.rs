@@ -1,6 +1,7 @@
 //! How a bot's program is set up: flags and environment.
 
 use std::env;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::address::Target;
@@ -22,6 +23,8 @@ pub struct Settings {
     pub strict: bool,
     /// No TLS to another machine.
     pub insecure: bool,
+    /// The file of a private CA's certificate in PEM: TLS is spoken, to this machine too, and it alone is trusted.
+    pub ca: Option<PathBuf>,
     /// Give up when no arena answers for so long; without it a time that fits the address.
     pub patience: Option<Duration>,
     /// The bot's name, instead of the profile's.
@@ -37,6 +40,7 @@ impl Default for Settings {
             credit: 1,
             strict: false,
             insecure: false,
+            ca: None,
             patience: None,
             name: None,
         }
@@ -48,7 +52,7 @@ impl Settings {
         if self.address.is_empty() {
             return wrong("no address: set ARENA_ADDRESS or --address, e.g. localhost:7700");
         }
-        let target = Target::parse(&self.address, self.insecure)?;
+        let target = Target::parse(&self.address, self.insecure, self.ca.as_deref())?;
         if target.needs_token() && self.token.is_empty() {
             return wrong("no token: set ARENA_TOKEN or --token; `arena register` or `arena token create` makes one");
         }
@@ -80,6 +84,7 @@ A bot for a Bot Arena.
   --credit N          how many games at once (default: 1)
   --strict            a failure of the bot ends the process, not only the game
   --insecure          no TLS to an arena on another machine
+  --ca FILE           TLS with this private CA, in PEM (default: ARENA_CA)
   --patience SECONDS  give up when no arena answers for so long
   --log-level LEVEL   debug, info, warning or error (default: ARENA_LOG_LEVEL or info)
   --help, --version";
@@ -98,6 +103,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, E
         address: variable("ARENA_ADDRESS").unwrap_or_default(),
         token: variable("ARENA_TOKEN").unwrap_or_default(),
         instance: variable("ARENA_INSTANCE").unwrap_or("0".into()),
+        ca: variable("ARENA_CA").filter(|path| !path.is_empty()).map(PathBuf::from),
         ..Settings::default()
     };
     let mut level = variable("ARENA_LOG_LEVEL").unwrap_or("info".into());
@@ -119,6 +125,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, E
             "--credit" => settings.credit = number(flag, &value()?)?,
             "--strict" => settings.strict = true,
             "--insecure" => settings.insecure = true,
+            "--ca" => settings.ca = Some(value()?.into()),
             "--patience" => settings.patience = Some(seconds(flag, &value()?)?),
             "--log-level" => level = value()?,
             "--help" | "-h" => return Ok(Command::Print(HELP.into())),
@@ -162,9 +169,11 @@ mod tests {
     /// Flags take their values after a blank or an equals sign.
     #[test]
     fn flags() {
-        let got = settings(&["--address", "localhost:1", "--credit=3", "--patience", "0.5", "--strict"]).unwrap();
+        let got = settings(&["--address", "localhost:1", "--credit=3", "--patience", "0.5", "--strict", "--ca=ca.pem"])
+            .unwrap();
         assert_eq!((got.address.as_str(), got.credit, got.strict), ("localhost:1", 3, true));
         assert_eq!(got.patience, Some(Duration::from_millis(500)));
+        assert_eq!(got.ca, Some("ca.pem".into()));
     }
 
     /// What is wrong on the command line is refused with status 2.

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isIPv4 } from "node:net";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { Misconfigured } from "./errors.js";
@@ -10,13 +11,19 @@ const SOCKET_PATIENCE_MS = 60_000;
 export class Target {
   private constructor(
     readonly text: string,
-    /** Whether TLS is spoken there: everywhere but on this machine. */
+    /** Whether TLS is spoken there. */
     readonly tls: boolean,
+    /** Whom to trust, in PEM, instead of Node's list. */
+    readonly ca?: Buffer,
   ) {}
 
-  /** Throws Misconfigured, saying what would be right. */
-  static parse(address: string, { insecure = false } = {}): Target {
+  /**
+   * TLS everywhere but on this machine, unless `insecure`; with a `ca`, the path of a PEM file, there too. Throws
+   * Misconfigured, saying what would be right.
+   */
+  static parse(address: string, { insecure = false, ca = "" } = {}): Target {
     const text = address.trim();
+    if (insecure && ca) throw new Misconfigured("--insecure means no TLS and --ca means TLS: choose one");
     if (!text) throw new Misconfigured("no address: set ARENA_ADDRESS or --address, e.g. localhost:7700");
     if (text.startsWith(UNIX)) {
       if (text === UNIX)
@@ -28,6 +35,7 @@ export class Target {
       const right = "write host:port, e.g. localhost:7700, or unix:/path";
       throw new Misconfigured(`${JSON.stringify(text)} is no address: ${right}`);
     }
+    if (ca) return new Target(text, true, readCa(ca));
     return new Target(text, !insecure && !isLoopback(host));
   }
 
@@ -37,7 +45,7 @@ export class Target {
   }
 
   get credentials(): ChannelCredentials {
-    return this.tls ? credentials.createSsl() : credentials.createInsecure();
+    return this.tls ? credentials.createSsl(this.ca) : credentials.createInsecure();
   }
 
   /**
@@ -52,6 +60,18 @@ export class Target {
   private get isSocket(): boolean {
     return this.text.startsWith(UNIX);
   }
+}
+
+function readCa(path: string): Buffer {
+  let pem: Buffer;
+  try {
+    pem = readFileSync(path);
+  } catch (error) {
+    throw new Misconfigured(`cannot read the CA: ${(error as Error).message}`);
+  }
+  if (!pem.includes("-----BEGIN CERTIFICATE-----"))
+    throw new Misconfigured(`the CA ${path} holds no certificate in PEM`);
+  return pem;
 }
 
 function isLoopback(host: string): boolean {

@@ -35,6 +35,8 @@ export interface Settings {
   strict?: boolean;
   /** No TLS to another machine. */
   insecure?: boolean;
+  /** The path of a private CA's certificate in PEM: TLS is spoken, to this machine too, and it alone is trusted. */
+  ca?: string;
   /** Give up when no arena answers for so long. */
   patienceMs?: number;
   /** Takes what the SDK has to say; standard error from `info` on. */

@@ -17,6 +17,7 @@ const HELP = `A bot for a Bot Arena.
   --credit N          how many games at once (default: 1)
   --strict            an error in the bot ends the process, not only the game
   --insecure          no TLS to an arena on another machine
+  --ca FILE           TLS with this private CA, in PEM (default: ARENA_CA)
   --patience SECONDS  give up when no arena answers for so long
   --log-level LEVEL   ${LEVELS.join(", ")} (default: ARENA_LOG_LEVEL or info)
   --version           the SDK's version
@@ -26,8 +27,8 @@ const HELP = `A bot for a Bot Arena.
  * Plays until told to stop, and ends the process then: the last call of a bot's program. The bot's code runs in a thread
  * of its own, for which the program is loaded a second time.
  *
- * Takes its settings from flags (`--help` lists them) and the environment: ARENA_ADDRESS, ARENA_TOKEN. The status
- * is 0 after a drain (SIGTERM or Ctrl-C); else with one line on standard error and an exit code: 1 `act` threw
+ * Takes its settings from flags (`--help` lists them) and the environment: ARENA_ADDRESS, ARENA_TOKEN,
+ * ARENA_CA. The status is 0 after a drain (SIGTERM or Ctrl-C); else with one line on standard error and an exit code: 1 `act` threw
  * and `--strict`, 2 wrong settings, 3 token refused, 4 version skew, 5 replaced by a newer process, 6 no arena there,
  * 130 Ctrl-C twice.
  */
@@ -97,6 +98,7 @@ export function parseFlags(args: string[], env: NodeJS.ProcessEnv): Flags | stri
       credit: number("credit", values.credit),
       strict: values.strict,
       insecure: values.insecure,
+      ca: values.ca ?? env.ARENA_CA,
       patienceMs:
         values.patience === undefined ? undefined : 1000 * (number("patience", values.patience) ?? 0),
     },
@@ -117,6 +119,7 @@ function parsed(args: string[]) {
         credit: text,
         strict: flag,
         insecure: flag,
+        ca: text,
         patience: text,
         "log-level": text,
         version: flag,

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "botarena";
@@ -71,13 +73,13 @@ test("what is wrong is one line and an exit code; what runs is told by --strict"
 });
 
 test("flags go before the environment", () => {
-  const env = { ARENA_ADDRESS: "localhost:7700", ARENA_TOKEN: "from the environment" };
+  const env = { ARENA_ADDRESS: "localhost:7700", ARENA_TOKEN: "from the environment", ARENA_CA: "ca.pem" };
   const flags = parseFlags(["--credit", "3", "--name=bob", "--patience", "1.5", "--strict"], env);
   assert.ok(typeof flags === "object");
-  const { address, token, credit, patienceMs, strict } = flags.settings;
+  const { address, token, ca, credit, patienceMs, strict } = flags.settings;
   assert.deepEqual(
-    [address, token, credit, patienceMs, strict],
-    ["localhost:7700", env.ARENA_TOKEN, 3, 1500, true],
+    [address, token, ca, credit, patienceMs, strict],
+    ["localhost:7700", env.ARENA_TOKEN, "ca.pem", 3, 1500, true],
   );
   assert.equal(flags.name, "bob");
   for (const args of [["--credit", "x"], ["--nonsense"], ["word"], ["--log-level", "loud"]]) {
@@ -104,6 +106,27 @@ test("TLS is spoken everywhere but on this machine; what is no address is refuse
     "http://a:1",
   ]) {
     assert.throws(() => Target.parse(text), { exitCode: 2 }, text);
+  }
+});
+
+test("with a private CA TLS is spoken on this machine too; it is a certificate in PEM", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "botarena-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const ca = join(folder, "ca.pem");
+  const pem = "-----BEGIN CERTIFICATE-----\n";
+  writeFileSync(ca, pem);
+  for (const text of ["localhost:1", "arena.example:1"]) {
+    const { tls, ca: trusted } = Target.parse(text, { ca });
+    assert.deepEqual([tls, String(trusted)], [true, pem], text);
+  }
+  assert.equal(Target.parse("unix:/run/a.sock", { ca }).tls, false);
+  const wrong: [Parameters<typeof Target.parse>[1], RegExp][] = [
+    [{ ca: `${ca}.none` }, /^cannot read the CA: .*none/],
+    [{ ca: fileURLToPath(new URL("../../package.json", import.meta.url)) }, /no certificate in PEM$/],
+    [{ ca, insecure: true }, /choose one$/],
+  ];
+  for (const [settings, message] of wrong) {
+    assert.throws(() => Target.parse("localhost:1", settings), { exitCode: 2, message });
   }
 });
 

@@ -197,6 +197,8 @@ struct Settings {
   bool strict = false;
   // No TLS to another machine.
   bool insecure = false;
+  // The path of a private CA's certificate in PEM: TLS is spoken, to this machine too, and it alone is trusted.
+  std::string ca = {};
   // Give up when no arena answers for so long; without it a time that fits the address.
   std::optional<std::chrono::duration<double>> patience = {};
 };

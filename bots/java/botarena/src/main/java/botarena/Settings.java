@@ -28,11 +28,12 @@ record Settings(
         --credit N       how many games at once (default: 1)
         --strict         what a bot throws ends the process, not only the game
         --insecure       no TLS to an arena on another machine
+        --ca FILE        TLS with this private CA, in PEM (default: ARENA_CA)
         --patience S     give up when no arena answers for so many seconds\
       """;
 
   private static final Set<String> VALUES =
-      Set.of("--address", "--token", "--name", "--instance", "--credit", "--patience");
+      Set.of("--address", "--token", "--name", "--instance", "--credit", "--ca", "--patience");
   private static final Set<String> FLAGS = Set.of("--strict", "--insecure", "--help");
 
   static Settings parse(String[] args, Map<String, String> environment) throws BotArenaException {
@@ -53,7 +54,8 @@ record Settings(
     Address address =
         Address.parse(
             values.getOrDefault("--address", environment.getOrDefault("ARENA_ADDRESS", "")),
-            flags.contains("--insecure"));
+            flags.contains("--insecure"),
+            values.getOrDefault("--ca", environment.getOrDefault("ARENA_CA", "")));
     String token = values.getOrDefault("--token", environment.getOrDefault("ARENA_TOKEN", ""));
     if (address.needsToken() && token.isEmpty()) {
       throw wrong(

@@ -35,7 +35,7 @@ def test_bots_from_outside_play_and_ratings_are_what_the_ledger_says(arena: Aren
     assert arena.problems() == ()
 
 
-def test_killed_worker(arena: Arena) -> None:
+def test_r66_killed_worker(arena: Arena) -> None:
     """R66: after SIGKILL of the worker each match has one result or is played again; connected bots go on."""
     demo = arena.start_bot(DEMO_BOT, arena.register("ann", "demo"), "--credit", "4")
     arena.wait_results(5)
@@ -46,7 +46,7 @@ def test_killed_worker(arena: Arena) -> None:
     assert set().union(*arena.reasons().values()) == {"NORMAL"}
 
 
-def test_killed_gateway(arena: Arena) -> None:
+def test_r69_killed_gateway(arena: Arena) -> None:
     """R69: after SIGKILL of the gateway the SDK's bots come back and go on; nobody lost a game by it."""
     demo = arena.start_bot(DEMO_BOT, arena.register("ann", "demo"), "--credit", "4")
     arena.wait_results(5)
@@ -57,7 +57,7 @@ def test_killed_gateway(arena: Arena) -> None:
     assert set().union(*arena.reasons().values()) == {"NORMAL"}
 
 
-def test_restarted_valkey(arena: Arena) -> None:
+def test_r67_68_restarted_valkey(arena: Arena) -> None:
     """R67, R68: Valkey dies and comes back empty; registry and queues fill again and matches go on."""
     demo = arena.start_bot(DEMO_BOT, arena.register("ann", "demo"), "--credit", "4")
     arena.wait_results(5)

@@ -19,7 +19,7 @@ EXPECTED = {
 }
 
 
-def test_each_bad_bot_gets_its_reason_and_the_others_play_on(arena: Arena) -> None:
+def test_r4_9_10_12_13_14_15_each_bad_bot_gets_its_reason_and_the_others_play_on(arena: Arena) -> None:
     """Illegal, late, garbled, vanished: a loss with that reason; twice, stale, somebody else's: ignored. A good bot
     beside them ends every game NORMAL."""
     arena.start_bot(DEMO_BOT, arena.register("good", "demo"), "--credit", "4")

@@ -57,7 +57,7 @@ def test_one_external_bot_and_the_house_are_always_a_table(players: int) -> None
         assert len(set(table)) == min(players, 4)
 
 
-def test_31_never_two_bots_of_one_owner() -> None:
+def test_r31_never_two_bots_of_one_owner() -> None:
     """Sock puppets do not meet, whoever the set is made for; nobody sits twice."""
     candidates = [*HOUSE, *(external(version, owner=7, games=version) for version in range(10, 16)), external(20)]
     for table in tables(candidates, 4):
@@ -66,7 +66,7 @@ def test_31_never_two_bots_of_one_owner() -> None:
         assert len(set(table)) == 4
 
 
-def test_30_closed_pairs_do_not_meet() -> None:
+def test_r30_closed_pairs_do_not_meet() -> None:
     """A pair that has had its sets of the day sits at different tables, even if neither is who the set is for."""
     closed = frozenset({pair(11, 10), pair(10, 12), pair(11, 12)})
     candidates = [*HOUSE, *map(external, (10, 11, 12, 13))]

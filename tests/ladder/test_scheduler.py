@@ -134,7 +134,7 @@ def test_bots_play_only_what_they_said(world: World) -> None:
     assert len(desk.rung) == 1
 
 
-def test_79_the_backlog_is_bounded(world: World) -> None:
+def test_r79_the_backlog_is_bounded(world: World) -> None:
     """However many seats are free, no more sets wait for a worker than the bound says."""
     desk = Desk()
     for number in range(20):
@@ -156,7 +156,7 @@ def test_ladders_take_turns(world: World) -> None:
     assert sorted(len(seats_of(world, set_id)) for set_id in desk.rung) == [2, 3]
 
 
-def test_30_a_pair_meets_only_so_often_a_day(world: World) -> None:
+def test_r30_a_pair_meets_only_so_often_a_day(world: World) -> None:
     """Two external bots share at most the allowed number of rated sets; with the house both play on. A scheduler that
     starts afresh knows what the one before it has seen."""
     desk = Desk()
@@ -173,7 +173,7 @@ def test_30_a_pair_meets_only_so_often_a_day(world: World) -> None:
     assert together == 3
 
 
-def test_66_a_dead_workers_set_is_swept_and_rung_in_one_round(world: World) -> None:
+def test_r66_a_dead_workers_set_is_swept_and_rung_in_one_round(world: World) -> None:
     """The round that notices the lapse rings again, so that the set is played on at once."""
     desk = Desk()
     connect(world, desk, "annbot")
@@ -188,7 +188,7 @@ def test_66_a_dead_workers_set_is_swept_and_rung_in_one_round(world: World) -> N
     assert desk.events[0].payload["match_ids"] == sorted(game.match_id for game in plan.games)
 
 
-def test_67_doorbells_and_events_survive_redis(world: World) -> None:
+def test_r67_doorbells_and_events_survive_redis(world: World) -> None:
     """While Redis is away sets are made and wait; when it is back they ring and what happened is published."""
     desk = Desk()
     connect(world, desk, "annbot")

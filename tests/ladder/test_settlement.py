@@ -38,7 +38,7 @@ def _by_position(places: tuple[int, int, int], index: int) -> tuple[int, ...]:
     return tuple(places[(seat + index) % 3] for seat in range(3))
 
 
-def test_74_a_set_is_rated_once(world: World) -> None:
+def test_r74_a_set_is_rated_once(world: World) -> None:
     """Settling again answers the same and writes nothing, and the database itself takes no second entry of a set."""
     set_id = world.queue()
     settled = world.play(set_id, lambda index: (2, 3, 1))
@@ -83,7 +83,7 @@ def _derived(world: World) -> tuple[list[tuple[object, ...]], list[tuple[object,
     return [tuple(row) for row in ratings], [tuple(row) for row in points]
 
 
-def test_85_ratings_are_rebuilt_identically_from_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_r85_ratings_are_rebuilt_identically_from_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the derived tables are thrown away a rebuild, in pieces, gives every row again, to the last bit."""
     monkeypatch.setattr(settlement, "POINTS_AT_ONCE", 5)
     _some_history(world)

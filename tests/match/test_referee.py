@@ -45,14 +45,14 @@ def test_whole_match_has_places_scores_and_normal_reasons() -> None:
         (Reply(10_000, elapsed_us=9_000_000), SeatReason.ILLEGAL),
     ],
 )
-def test_two_players_fault_ends_the_game_as_a_loss(reply: Reply, reason: SeatReason) -> None:
+def test_r14_two_players_fault_ends_the_game_as_a_loss(reply: Reply, reason: SeatReason) -> None:
     """In a game of two the fault ends it; illegal is judged before late."""
     finished, _ = play(spec(players=2), uniform(1), failing(2, reply))
     assert finished.outcome.places == (1, 2)
     assert finished.outcome.reasons == (SeatReason.NORMAL, reason)
 
 
-def test_more_players_go_on_with_default_actions() -> None:
+def test_r14_more_players_go_on_with_default_actions() -> None:
     """A failed seat is never asked again, plays the default action, and is placed last."""
     finished, _ = play(spec(players=3), uniform(1), failing(1, Reply(None, SeatReason.TIMEOUT)), uniform(3))
     assert finished.outcome.reasons[1] is SeatReason.TIMEOUT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import logging
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,19 +14,31 @@ import grpc
 import pytest
 from prometheus_client import REGISTRY
 
+import engines
 from arena import logs, metrics
 from arena.errors import Unavailable
 from arena.gateway.core import GatewayCore
 from arena.gateway.metrics import GatewayCollector
 from arena.host.journal import write_spooled
 from arena.host.store import Spool, Spooled
+from arena.host.wire import SeatWire
+from arena.match.deal import ChanceStream
+from arena.match.referee import Referee, Request
+from arena.match.spec import SeatReason
 from arena.storage import db
 from arena.storage.db import Database
 from arena.storage.plans import MatchResult
 from arena.storage.workers import WorkerLease
+from botarena.games.pop.v1 import pop_pb2
+from botarena.v1 import play_pb2 as pb
 from tests.gateway.harness import Arena
+from tests.match.support import spec
 
 ROOT = Path(__file__).parents[2]
+
+GAME = "balloon-challenge"
+HELD = {*range(1, 21), 37, 43, 45, *range(66, 70), *range(71, 83), 84, 88}
+"""Lines of which each must have a test of its number."""
 
 STUCK = """
 import asyncio, threading
@@ -47,6 +60,37 @@ threading.Thread(target=loop.run_until_complete, args=(others(),), daemon=True).
 watch.start()
 threading.Event().wait(50)
 """
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        pb.Act(),
+        pb.Act(action_id=4_294_967_295),
+        pb.Act(text="NaN"),
+        pb.Act(text="x" * 10_000),
+        pb.Act(typed=pb.TypedAction()),
+        pb.Act.FromString(b"\x2a\x04\x0a\x02\x78\x7f"),  # a typed action with a field that nobody knows
+        pb.Act(typed=pb.TypedAction(pop=pop_pb2.Action(play=pop_pb2.Play(card=1)))),
+    ],
+)
+def test_r4_what_names_no_action_is_malformed(act: pb.Act) -> None:
+    """An answer that is no action of the game, whatever it is made of, is the bot's fault and breaks nothing here."""
+    wire, request = asked()
+    reply = wire.reply(request, act, 5, 3)
+    assert (reply.action, reply.fault, reply.elapsed_us) == (None, SeatReason.MALFORMED, 5)
+    assert len(reply.detail) <= 80
+    result = wire.result(request, reply)
+    assert result is not None
+    assert result.code == pb.ActResult.CODE_MALFORMED
+
+
+def test_r14_an_action_that_is_not_legal_here_is_illegal() -> None:
+    """An action of the game that the position does not allow is told from garbage, and from one that it allows."""
+    wire, request = asked()
+    illegal = next(action for action in range(engines.get(GAME).num_actions) if action not in request.legal)
+    assert wire.reply(request, pb.Act(action_id=illegal), 1, 1).fault is SeatReason.ILLEGAL
+    assert wire.reply(request, pb.Act(action_id=request.legal[0]), 1, 1).fault is None
 
 
 async def test_r17_reflection_is_off() -> None:
@@ -81,6 +125,14 @@ def test_r75_no_duration_comes_from_a_clock_that_can_be_set() -> None:
                 if isinstance(node, ast.Attribute) and (ast.unparse(node) in WALL_CLOCKS):
                     asked.append(f"{path.name}:{node.lineno}")
     assert not asked
+
+
+def asked() -> tuple[SeatWire, Request]:
+    """A seat's side of a match's first question."""
+    match = spec(GAME, 2)
+    step = Referee(match, ChanceStream(match.deal.seed(match.match_id, match.attempt, match.set_id)).pick).start()
+    request = step.requests[0]
+    return SeatWire(match, request.seat, "g_1", pb.Wants()), request
 
 
 WALL_CLOCKS = {"time.time", "time.time_ns", "datetime.now", "datetime.utcnow", "datetime.datetime.now"}
@@ -149,3 +201,15 @@ def test_r70_a_spooled_result_of_a_lost_claim_is_dropped(tmp_path: Path, migrate
     write_spooled(database, spool)
     assert list(spool) == []
     database.close()
+
+
+def test_each_line_has_a_test_of_its_number() -> None:
+    """What docs/reliability.md promises is held by a test that is found by the line's number."""
+    found = {
+        int(number)
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"def test_r((?:\d+_)+)", path.read_text(encoding="utf-8"))
+        for number in name.split("_")[:-1]
+    }
+    listed = {int(n) for n in re.findall(r"^\| (\d+) \|", (ROOT / "docs/reliability.md").read_text(), re.MULTILINE)}
+    assert HELD <= listed <= found

@@ -63,7 +63,7 @@ async def test_a_set_from_offer_to_drain() -> None:
     assert results[0].receipts.arena_key == b"k" * 32
 
 
-async def test_10_a_cut_stream_is_resumed_and_the_answer_arrives() -> None:
+async def test_r10_a_cut_stream_is_resumed_and_the_answer_arrives() -> None:
     """The bot's connection breaks while it is to decide: it comes back to the same session and answers."""
     release = threading.Event()
 
@@ -86,7 +86,7 @@ async def test_10_a_cut_stream_is_resumed_and_the_answer_arrives() -> None:
         await finished(task)
 
 
-async def test_69_a_game_survives_a_gateway_that_forgot_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_r69_a_game_survives_a_gateway_that_forgot_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway is replaced by one that knows no games: what the worker brings back goes on in the same instance, and
     what nobody brings back is over after a while."""
     monkeypatch.setattr(session, "DOUBT_S", 0.5)
@@ -128,7 +128,7 @@ async def test_69_a_game_survives_a_gateway_that_forgot_it(monkeypatch: pytest.M
     assert [(bot.acts, bot.outcome) for bot in made] == [(2, "finished"), (1, "unknown")]
 
 
-async def test_11_the_newest_process_wins_and_the_older_one_stops() -> None:
+async def test_r11_the_newest_process_wins_and_the_older_one_stops() -> None:
     """Two processes of one instance do not evict each other for ever."""
     async with Arena() as arena:
         token = arena.issue("alice")
@@ -141,7 +141,7 @@ async def test_11_the_newest_process_wins_and_the_older_one_stops() -> None:
         await finished(newer)
 
 
-async def test_19_version_skew_names_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_r19_version_skew_names_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
     """An SDK of another major version is told what the arena speaks."""
     monkeypatch.setattr(wire, "PROTOCOL", 9000)
     async with Arena() as arena:

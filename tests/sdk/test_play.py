@@ -324,7 +324,7 @@ async def test_the_arenas_frame_limit_holds() -> None:
         (grpc.StatusCode.INVALID_ARGUMENT, botarena.Misconfigured, 2),
     ],
 )
-async def test_19_a_refused_hello_says_why_in_one_line(
+async def test_r19_a_refused_hello_says_why_in_one_line(
     code: grpc.StatusCode, error: type[botarena.BotArenaError], exit_code: int
 ) -> None:
     """Version skew and other refusals stop the process with the arena's own words; it does not come back."""
@@ -379,7 +379,7 @@ async def test_the_process_waits_for_the_last_on_end() -> None:
     ("reason", "error"),
     [(pb.Draining.REASON_REPLACED, botarena.Replaced), (pb.Draining.REASON_REVOKED, botarena.Refused)],
 )
-async def test_11_replaced_or_revoked_does_not_fight_back(
+async def test_r11_replaced_or_revoked_does_not_fight_back(
     reason: pb.Draining.Reason.ValueType, error: type[Exception]
 ) -> None:
     """A process that is told not to come back stops, though a game is running."""
@@ -394,7 +394,7 @@ async def test_11_replaced_or_revoked_does_not_fight_back(
         assert arena.streams.empty()
 
 
-def test_16_retries_are_spread_and_bounded() -> None:
+def test_r16_retries_are_spread_and_bounded() -> None:
     """The first retry comes within 0.5 s, later ones double up to 30 s, and each is a random part of that."""
     for failures, most in [(0, 0.5), (1, 1.0), (3, 4.0), (6, 30.0), (500, 30.0)]:
         delays = [connection.retry_delay_s(failures) for _ in range(400)]

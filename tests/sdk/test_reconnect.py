@@ -135,7 +135,7 @@ async def test_a_new_process_takes_over_a_running_game() -> None:
     assert bot.made[0].told == [("start", True), ("act", 5)]
 
 
-async def test_88_a_silent_arena_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_r88_a_silent_arena_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream on which neither events nor pings come is given up and opened anew."""
     monkeypatch.setattr(connection, "WELCOME_S", 0.2)
     async with scripted_arena() as arena:
@@ -152,7 +152,7 @@ async def test_88_a_silent_arena_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
         await finished(task)
 
 
-async def test_16_draining_spreads_the_reconnect(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_r16_draining_spreads_the_reconnect(monkeypatch: pytest.MonkeyPatch) -> None:
     """After Draining the wait is a random part of what the arena says, also a long one; after a cut only 0.5 s."""
     spans: list[float] = []
 

@@ -66,7 +66,7 @@ def test_a_database_in_use_is_brought_up_to_date(tmp_path: Path, revision: str) 
     database.close()
 
 
-def test_an_older_arena_refuses_a_newer_schema(database: Database) -> None:
+def test_r83_an_older_arena_refuses_a_newer_schema(database: Database) -> None:
     """A database that a later version has migrated is left alone, and the message says why."""
     with database.write() as connection:
         current = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
@@ -78,7 +78,7 @@ def test_an_older_arena_refuses_a_newer_schema(database: Database) -> None:
     database.upgrade()
 
 
-def test_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
+def test_r83_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
     """Many upgrades at the same moment all succeed."""
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     failures: list[BaseException] = []

@@ -119,7 +119,7 @@ def test_counters(world: World) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["x", "W10=", "e30=", "WzEsMl0=", "żółw", "W1sxXSwgIngiXQ=="])
-def test_46_a_cursor_from_elsewhere_is_refused(world: World, cursor: str) -> None:
+def test_r46_a_cursor_from_elsewhere_is_refused(world: World, cursor: str) -> None:
     """Whatever arrives as a cursor, the answer is a list or a UserError."""
     with world.database.read() as connection, pytest.raises(UserError, match="cursor"):
         queries.recent_matches(connection, cursor=cursor)

@@ -37,7 +37,7 @@ def test_a_plan_names_its_seats(world: World) -> None:
     ]
 
 
-def test_71_a_second_delivery_claims_nothing(world: World) -> None:
+def test_r71_a_second_delivery_claims_nothing(world: World) -> None:
     """The doorbell that rings twice finds the set taken, for the same worker and for another, and after the end."""
     set_id = world.queue()
     world.begun(set_id)
@@ -71,7 +71,7 @@ def test_a_restarted_worker_fences_its_former_self(world: World) -> None:
     assert world.state(plan.set_id) == (SetState.QUEUED, 2)
 
 
-def test_66_72_a_dead_workers_set_is_played_by_another_and_the_zombie_is_fenced(world: World) -> None:
+def test_r66_72_a_dead_workers_set_is_played_by_another_and_the_zombie_is_fenced(world: World) -> None:
     """After the lease lapses finished games of an own-deal set stand, the others are played again by another worker,
     and nothing that the first worker still writes gets in."""
     plan = world.begun(world.queue())
@@ -113,7 +113,7 @@ def test_a_retired_worker_leaves_its_sets_to_others(world: World) -> None:
         assert sweep_claims(connection) == (set_id,)
 
 
-def test_78_a_claim_has_a_deadline_even_with_a_live_worker(world: World) -> None:
+def test_r78_a_claim_has_a_deadline_even_with_a_live_worker(world: World) -> None:
     """A set that lasts longer than its budget is taken from a worker that hangs but beats."""
     set_id = world.queue()
     world.begun(set_id)
@@ -123,7 +123,7 @@ def test_78_a_claim_has_a_deadline_even_with_a_live_worker(world: World) -> None
         assert sweep_claims(connection) == (set_id,)
 
 
-def test_68_78_a_queued_set_rings_again_and_ends(world: World) -> None:
+def test_r68_78_a_queued_set_rings_again_and_ends(world: World) -> None:
     """Flushed doorbells ring again after a while; what nobody plays at all is given up."""
     set_id = world.queue()
     with world.database.write() as connection:
@@ -138,7 +138,7 @@ def test_68_78_a_queued_set_rings_again_and_ends(world: World) -> None:
         assert check(connection) == ()
 
 
-def test_73_a_result_counts_once(world: World) -> None:
+def test_r73_a_result_counts_once(world: World) -> None:
     """The same result again is nothing, even from a worker that has lost its claim since; another one of the same
     match goes to quarantine and changes nothing."""
     plan = world.begun(world.queue())
@@ -207,7 +207,7 @@ def test_a_shared_deal_is_seen_by_nobody_before_its_end(world: World) -> None:
     assert _topics(world) == ["set.finished"]
 
 
-def test_77_an_engine_that_fails_three_times_ends_the_set_and_nobody_loses(world: World) -> None:
+def test_r77_an_engine_that_fails_three_times_ends_the_set_and_nobody_loses(world: World) -> None:
     """ERRORED after the third engine error; ratings are as before, and the ledger says why."""
     set_id = world.queue()
     states = []

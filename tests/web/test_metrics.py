@@ -65,7 +65,7 @@ def test_the_web_process_tells_what_processes_share(web: WebArena) -> None:
     assert any(route == "/ladders/{slug}" for route, *_ in found["arena_web_request_seconds_count"])
 
 
-def test_no_label_names_a_match_and_bots_are_bounded(web: WebArena) -> None:
+def test_r81_no_label_names_a_match_and_bots_are_bounded(web: WebArena) -> None:
     """Whatever is played, the number of series stays small: no match or set id, at most ten bots a ladder."""
     web.arena.connect(web.redis_url)
     wait_for(web, "arena_bot_rating", 1)

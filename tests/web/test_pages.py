@@ -109,7 +109,7 @@ def test_names_from_addresses_are_escaped(web: WebArena) -> None:
         assert "<img" not in answer.text
 
 
-def test_a_token_in_an_address_is_refused_and_not_repeated(web: WebArena) -> None:
+def test_r43_a_token_in_an_address_is_refused_and_not_repeated(web: WebArena) -> None:
     """Addresses end in logs and histories, so that a token in one must not be accepted or shown."""
     for query in ("token=secret", "x=arena_ABCDEFGH_abcdefghijklmnopqrstuvwxyz012345ABCDEF"):
         answer = web.get(f"/?{query}")

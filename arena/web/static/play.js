@@ -1,13 +1,14 @@
 // A table: what happens comes as server-sent events, drawn by the game's board; what a person chooses is sent back.
 
 import { secretOf, keepSecret, fromAddress } from "./seats.js";
+import { phrase, question } from "./phrases.js";
 import { textBoard } from "./text.js";
 import { minutes, wholeFrame } from "./viewer.js";
 
 const root = document.querySelector("[data-at-table]");
 const $ = (selector) => root.querySelector(selector);
 const still = matchMedia("(prefers-reduced-motion: reduce)");
-const id = root.dataset.atTable;
+const id = root.dataset.atTable, game = root.dataset.game;
 const board = root.dataset.board ? await import(root.dataset.board) : null;
 const paintText = textBoard($("[data-picture]"));
 const svg = $("[data-stage]"), leave = document.querySelector("[data-leave]");
@@ -93,7 +94,7 @@ function hear({ from = 0, frames: more = [], state: fresh }) {
     else if (fresh.ask) askedAt = performance.now();
     state = fresh;
     tellSeats();
-    tellDoor();
+    if (state.phase !== "over") tellDoor();
   }
   advance();
 }
@@ -102,7 +103,7 @@ function hear({ from = 0, frames: more = [], state: fresh }) {
 
 /** Shows the frames that are not shown yet, one after the other, and then what is to be decided. */
 async function advance() {
-  if (busy) return tellTurn();
+  if (busy || state.phase === "waiting") return tellTurn();
   busy = true;
   choices([]);
   hurry = shown < 0;
@@ -138,11 +139,12 @@ async function film(frame, left) {
 
 /** All is shown that has happened: now it is somebody's turn. */
 function settle() {
+  tellDoor();
   tellTurn();
   const open = ask();
   if (open) offer(narrowed ?? open.legal);
   else choices([]);
-  if (frames.length) draw(frames[shown], 0);
+  if (shown >= 0) draw(frames[shown], 0);
 }
 
 function ask() {
@@ -159,7 +161,7 @@ function draw(frame, animate) {
     animate, title: `${state.title}: ${turn()}`, text: frame.lines.join("\n"), config: state.config,
     eyes: state.you ?? "public", seats: state.seats.map(({ bot, hue }) => ({ name: bot || "…", hue })),
     result: state.phase === "over" && frame.n === frames.length - 1 ? state.result : null,
-    ...(open ? { legal: narrowed ?? open.legal, choose: (agreeing) => (agreeing.length === 1 ? choose(agreeing[0]) : narrow(agreeing)) } : {}),
+    ...(open ? { legal: narrowed ?? open.legal, choose: pick } : {}),
   });
 }
 
@@ -195,11 +197,23 @@ function choices(legal) {
   box.hidden = legal.length === 0;
   typed.hidden = legal.length <= MANY;
   if (typed.hidden) typed.value = "";
-  const fitting = legal.filter((text) => text.toLowerCase().includes(typed.value.trim().toLowerCase()));
-  $("[data-asks]").textContent = narrowed ? "Which of these?" : `Your choice, one of ${legal.length}`;
-  const buttons = fitting.map((text) => button(text, "choice", () => choose(text)));
+  const wanted = typed.value.trim().toLowerCase();
+  const fitting = legal.filter((text) => `${text} ${phrase(game, text)}`.toLowerCase().includes(wanted));
+  $("[data-asks]").replaceChildren(narrowed ? "Which of these?" : question(game, legal), make("span", "tag num", `${legal.length}`));
+  const buttons = fitting.map((text) => {
+    const words = phrase(game, text), made = button(words, words === text ? "choice code" : "choice", () => choose(text));
+    if (words !== text) made.title = text;
+    made.dataset.action = text;
+    return made;
+  });
   if (narrowed) buttons.push(button("Back to all", "plain", () => narrow(null)));
   $("[data-buttons]").replaceChildren(...buttons);
+}
+
+/** A click on the board, with which these actions agree: one is played, several are narrowed down to, all of those that were left: undone. */
+function pick(agreeing) {
+  if (agreeing.length === 1) choose(agreeing[0]);
+  else narrow(agreeing.length === narrowed?.length ? null : agreeing);
 }
 
 function narrow(agreeing) {
@@ -295,6 +309,7 @@ function tellSeats() {
   const places = state.phase === "over" ? state.result.places : null;
   $("[data-seats]").replaceChildren(...state.seats.map((seat, number) => {
     const item = make("li", "", balloon(seat.hue));
+    item.dataset.kind = seat.kind;
     if (places) item.append(make("span", "rank", `${places[number]}.`));
     item.append(make("span", "name", seat.bot || "free"), make("b", "num"));
     const more = number === state.you ? "you" : seat.kind === "bot" ? "bot" : seat.left ? "has left" : seat.bot && !seat.here ? "away" : "";
@@ -350,6 +365,7 @@ async function join(table, code, called) {
     keepSecret(table, answer.secret);
     if (table !== id) return location.assign(`/play/${table}`);
     invitation = "";
+    history.replaceState(null, "", location.pathname);
     reconnect();
   } catch (error) {
     $("[data-door]").append(make("p", "verdict bad", `${error.message}.`));

@@ -96,9 +96,8 @@ function seatItems(frame, options, seat, { wide, tall, at, laid }) {
   const hand = over ? view.past[ROUNDS - 1].hands[seat] : frame.private[seat]?.hand ?? null;
   const state = hand && (hand.length || over) ? `air ${volume(hand)}` : `${view.hand_sizes[seat]} cards`;
   const burst = hand !== null && over && volume(hand) > view.size;
-  const drops = (text) => text === "drop";
   const items = [
-    item(`pane-${seat}`, x, y, [wide, tall, due], () => pane(wide, tall, due ? "due" : ""), { acts: due ? drops : null, says: "drop out" }),
+    item(`pane-${seat}`, x, y, [wide, tall, due], () => pane(wide, tall, due ? "due" : "")),
     item(`head-${seat}`, x + 10, y + 20, [options.seats[seat].name, view.totals[seat], wide], () => h("g", {},
       label(options.seats[seat].name, 0, 0, { size: 13, kind: "strong", width: wide - 62 }),
       label(signed(view.totals[seat]), wide - 20, 0, { size: 15, anchor: "end", kind: "strong" }))),
@@ -107,6 +106,9 @@ function seatItems(frame, options, seat, { wide, tall, at, laid }) {
       view.out[seat] && !over && label("dropped out", wide - 20, 0, { size: 12, anchor: "end", kind: "accent" }))),
     ...pastItems(view, seat, x, y, wide),
   ];
+  if (due && options.choose && options.legal.includes("drop")) items.push(item(`drop-${seat}`, x + wide - 44, y + 89, [], () => h("g", {},
+    h("rect", { class: "pane", x: -36, y: -12, width: 72, height: 24, rx: 12 }), label("drop out", 0, 4, { size: 12, anchor: "middle", kind: "accent" })),
+  { acts: (text) => text === "drop", says: "drop out" }));
   for (let i = 0; i < view.chips[seat]; i += 1) items.push(item(`chip-${seat}-${i}`, x + 76 + i * Math.min(15, (wide - 170) / 6), y + 90, [], () => chip(7), { enter: "grow" }));
   const count = hand ? hand.length : view.hand_sizes[seat];
   const step = Math.min(CARD_WIDE + 3, (wide - 16 - CARD_WIDE) / Math.max(1, count - 1));

@@ -60,7 +60,7 @@ function marketAt(view, width, wide, cell) {
 /** A seat's pane: name and points, the empty board, the cards. */
 function seatItems(frame, options, seat, { x, y, panel, tall, cell, head }) {
   const { view } = frame, { name } = options.seats[seat];
-  const due = frame.due.includes(seat), top = y + head;
+  const due = frame.due.includes(seat), mine = due && ["all", String(seat)].includes(String(options.eyes)), top = y + head;
   const items = [
     item(`pane-${seat}`, x, y, [panel, tall, due], () => pane(panel, tall, due ? "due" : "")),
     item(`head-${seat}`, x + 10, y + 20, [name, view.points[seat], panel], () => h("g", {},
@@ -70,10 +70,10 @@ function seatItems(frame, options, seat, { x, y, panel, tall, cell, head }) {
   ];
   for (let column = 0; column < COLUMNS; column += 1) {
     const shape = () => h("rect", { class: "target", x: -cell / 2 + 1, y: 0, width: cell - 2, height: cell * ROWS, rx: 6 });
-    const acts = due ? (text) => new RegExp(`^[VH]${column}(\\D|$)`).test(text) : null;
+    const acts = mine ? (text) => new RegExp(`^[VH]${column}(\\D|$)`).test(text) : null;
     items.push(item(`column-${seat}-${column}`, x + 8 + cell * (column + 0.5), top, [cell], shape, { acts, says: `column ${column}` }));
   }
-  return [...items, ...cardItems(view, seat, { x, y: top + cell * ROWS + 8, panel, due })];
+  return [...items, ...cardItems(view, seat, { x, y: top + cell * ROWS + 8, panel, mine })];
 }
 
 function grid(cell) {
@@ -86,7 +86,7 @@ function grid(cell) {
 }
 
 /** The cards 1 to 10: in the hand, played this round, or gone. */
-function cardItems(view, seat, { x, y, panel, due }) {
+function cardItems(view, seat, { x, y, panel, mine }) {
   const across = panel < 200 ? 5 : 10, step = (panel - 16) / across, wide = Math.min(step - 3, 26);
   const items = [];
   for (let number = 1; number <= 10; number += 1) {
@@ -94,7 +94,7 @@ function cardItems(view, seat, { x, y, panel, due }) {
     const kind = now ? "now" : has ? "" : "gone";
     items.push(item(`card-${seat}-${number}`, x + 8 + step * ((at % across) + 0.5), y + 12 + Math.floor(at / across) * 27, [kind, wide],
       () => card(wide, 23, kind, label(number, 0, 4.5, { size: 12, anchor: "middle" })),
-      { acts: due ? (text) => text === `card ${number}` : null, says: `play card ${number}` }));
+      { acts: mine ? (text) => text === `card ${number}` : null, says: `play card ${number}` }));
   }
   return items;
 }

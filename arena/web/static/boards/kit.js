@@ -158,6 +158,7 @@ function offer(node, one, { legal = [], choose = null }) {
   const agreeing = choose && one.acts ? legal.filter(one.acts) : [];
   const can = agreeing.length > 0;
   node.classList.toggle("can", can);
+  node.classList.toggle("chosen", can && legal.length > 1 && agreeing.length === legal.length);
   node.onclick = node.onkeydown = null;
   for (const [name, value] of [["role", "button"], ["tabindex", "0"], ["aria-label", one.says || agreeing[0]]]) {
     if (can) node.setAttribute(name, value);

@@ -74,11 +74,11 @@ async def wait_streams(echo: Echo, streams: int, timeout_s: float = 60.0) -> Non
     await until(lambda: echo.count >= 20 * streams, timeout_s)
 
 
-async def until(condition: Callable[[], bool], timeout_s: float) -> None:
+async def until(condition: Callable[[], bool], timeout_s: float, *, every_s: float = 0.02) -> None:
     """Looks now and then whether something is true. Raises TimeoutError."""
     async with asyncio.timeout(timeout_s):
         while not condition():  # noqa: ASYNC110 - other processes give no event to wait for
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(every_s)
 
 
 if __name__ == "__main__":

@@ -10,14 +10,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import engines
-from arena.cli.bench_play import play
+from arena.cli.bench_play import add_commands
 from arena.cli.common import JsonFlag, console, find_game, print_json, progress_console
 
 
 def add_to(app: typer.Typer) -> None:
     bench = typer.Typer(help="Measures.", no_args_is_help=True)
     bench.command()(engine)
-    bench.command()(play)
+    add_commands(bench)
     bench.callback()(_group)
     app.add_typer(bench, name="bench")
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from arena.cli.bench_play import print_goals
 from arena.cli.common import JsonFlag, console, print_json, progress_console
 from arena.errors import UserError
 
@@ -42,5 +43,4 @@ def ladder(
     for name, value in document.items():
         if name != "goals":
             console.print(f"{name}: {value}", highlight=False)
-    for goal, met in document["goals"].items():
-        console.print(f"{'[green]yes[/green]' if met else '[red]NO[/red]'}  {goal}", highlight=False)
+    print_goals(document["goals"])

@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, or_, select, tuple_
 
 from arena.errors import UserError
-from arena.ladder.standings import Standing
+from arena.ladder.standings import PROVISIONAL_SE, Standing
+from arena.ratings import elo
 from arena.settings import LadderSpec
 from arena.storage.accounts import Bot, Version, find_bot
 from arena.storage.plans import SetState, seating
@@ -30,6 +31,8 @@ from arena.storage.tables import (
     ledger,
     match,
     now_ms,
+    official,
+    official_rating,
     rating,
     rating_point,
     result,
@@ -60,7 +63,7 @@ class TableRow:
     """A row of a ladder's table; provisional ratings are ranked with the others and marked.
 
     ``rank`` is None of a version that is not on the table: retired, or not seen for 14 days. ``score``: mean against an
-    opponent, 0..1. ``standard_error`` is approximate until there is an official table.
+    opponent, 0..1. ``standard_error`` is approximate until the version is in an official table.
     """
 
     rank: int | None
@@ -224,7 +227,8 @@ def leaderboard(connection: Connection, slug: str, limit: int = 100, offset: int
         .limit(min(max(limit, 0), MAX_ROWS))
         .offset(max(offset, 0))
     )
-    return tuple(_table_row(row, rank, held.spec.players) for rank, row in enumerate(rows, max(offset, 0) + 1))
+    found = tuple(_table_row(row, rank, held.spec.players) for rank, row in enumerate(rows, max(offset, 0) + 1))
+    return _with_official_errors(connection, held.id, held.spec.players, found)
 
 
 def search(connection: Connection, slug: str, text: str, limit: int = 100) -> tuple[TableRow, ...]:
@@ -255,11 +259,13 @@ def bot_page(connection: Connection, name: str) -> BotPage:
         .order_by(ladder.c.slug, rating.c.version_id.desc())
         .limit(MAX_ROWS)
     )
-    return BotPage(
-        found,
-        versions_of(connection, found, MAX_ROWS),
-        tuple(BotLadderRow(row.slug, row.version, _table_row(row, row.rank, row.players)) for row in standings),
-    )
+    rows: list[BotLadderRow] = []
+    for row in standings.all():
+        [known] = _with_official_errors(
+            connection, row.ladder_id, row.players, (_table_row(row, row.rank, row.players),)
+        )
+        rows.append(BotLadderRow(row.slug, row.version, known))
+    return BotPage(found, versions_of(connection, found, MAX_ROWS), tuple(rows))
 
 
 def rating_history(
@@ -421,6 +427,32 @@ def _table_row(row: Any, rank: int | None, players: int) -> TableRow:
         seen_at=row.seen_at,
         retired=row.retired_at is not None,
     )
+
+
+def _with_official_errors(
+    connection: Connection, ladder_id: int, players: int, rows: tuple[TableRow, ...]
+) -> tuple[TableRow, ...]:
+    """The rows with what the last official table knows of their errors, and of the games since."""
+    newest = select(func.max(official.c.id)).where(official.c.ladder_id == ladder_id).scalar_subquery()
+    known = {
+        version: (error, games)
+        for version, error, games in connection.execute(
+            select(official_rating.c.version_id, official_rating.c.standard_error, official_rating.c.games).where(
+                official_rating.c.official_id == newest,
+                official_rating.c.version_id.in_([row.version_id for row in rows]),
+                official_rating.c.linked,
+            )
+        )
+    }
+
+    def with_error(row: TableRow) -> TableRow:
+        if row.anchor or row.version_id not in known:
+            return row
+        error, games = known[row.version_id]
+        now = elo.standard_error(max(0, row.games - games), players, before=error)
+        return replace(row, standard_error=now, provisional=now >= PROVISIONAL_SE)
+
+    return tuple(map(with_error, rows))
 
 
 def shown() -> ColumnElement[bool]:

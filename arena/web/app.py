@@ -22,6 +22,7 @@ from arena import metrics
 from arena.errors import Unavailable
 from arena.settings import Settings
 from arena.web import bots, exporter, home, ladders, matches, reading, sets, status, tournaments
+from arena.web.api import commands
 from arena.web.api.openapi import document
 from arena.web.api.operations import OPERATIONS
 from arena.web.api.serving import HEADERS, PREFIX, Rates, problem, routes
@@ -58,6 +59,7 @@ ROUTES: Final = (
     Route("/status", status.page),
     Route("/metrics", exporter.page),
     *routes(OPERATIONS),
+    *commands.routes(commands.COMMANDS),
 )
 
 
@@ -110,7 +112,7 @@ def build(settings: Settings) -> Starlette:
     app.state.site = site
     app.state.doors = doors
     app.state.rates = Rates(settings.limits.api_requests_per_s, settings.limits.api_burst)
-    app.state.described = Content(orjson.dumps(document(OPERATIONS), option=orjson.OPT_INDENT_2), JSON)
+    app.state.described = Content(orjson.dumps(document(OPERATIONS, commands.COMMANDS), option=orjson.OPT_INDENT_2), JSON)
     app.state.exporter = Exporter(site)
     app.add_middleware(_Timed, exporter=app.state.exporter)
     return app

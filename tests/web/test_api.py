@@ -12,12 +12,13 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import select
 
 from arena.storage.tables import result
+from arena.web.api.commands import COMMANDS
 from arena.web.api.openapi import document
 from arena.web.api.operations import OPERATIONS
 from arena.web.api.serving import PREFIX, Rates
 from tests.web.support import CHALLENGE, PATIENCE_S, POP, WebArena
 
-DOCUMENT = document(OPERATIONS)
+DOCUMENT = document(OPERATIONS, COMMANDS)
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 
 

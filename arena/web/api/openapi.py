@@ -5,30 +5,36 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from arena.web.api.answers import Problem
+from arena.web.api.commands import Command
 from arena.web.api.serving import PREFIX, PROBLEM, TITLES, Operation, Parameter
 from arena.web.content import JSON
 
 VERSION: Final = "1.0.0"
 _PLAIN: Final = {str: {"type": "string"}, bool: {"type": "boolean"}, float: {"type": "number"}}
-_ABOUT: Final = """All that the pages show, without login. Nothing is told of a match before it is over, nor of a set with a
+_ABOUT: Final = """All that the pages show, without login; and, for whoever shows a token of an account, challenges, trials and
+the retirement of versions. Nothing is told of a match before it is over, nor of a set with a
 shared deal before all of it is. Lists have a cursor; answers have an ETag. Times are ms since 1970. Further members may
 be added to any object."""
 
 
-def document(operations: Sequence[Operation]) -> dict[str, Any]:
+def document(operations: Sequence[Operation], commands: Sequence[Command]) -> dict[str, Any]:
     """The document."""
     schemas: dict[str, Any] = {}
     paths = {PREFIX + one.path: {"get": _operation(one, schemas)} for one in operations}
+    paths |= {PREFIX + one.path: {"post": _command(one, schemas)} for one in commands}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Bot Arena", "version": VERSION, "description": " ".join(_ABOUT.split())},
         "paths": paths,
-        "components": {"schemas": dict(sorted(schemas.items()))},
+        "components": {
+            "schemas": dict(sorted(schemas.items())),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
     }
 
 
@@ -45,6 +51,38 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
             **told,
         },
     }
+
+
+def _command(command: Command, schemas: dict[str, Any]) -> dict[str, Any]:
+    told = {
+        str(status): _response(TITLES[status], Problem, PROBLEM, schemas) for status in (400, 401, 404, 409, 429, 503)
+    }
+    needed = _body(command.body, schemas)
+    return {
+        "operationId": command.do.__name__,
+        "summary": inspect.getdoc(command.do),
+        "security": [{"token": []}],
+        "parameters": [_parameter(one) for one in command.parameters],
+        "requestBody": {"required": bool(needed.get("required")), "content": {JSON: {"schema": needed}}},
+        "responses": {
+            "200": _response(inspect.getdoc(command.answer) or "", command.answer, JSON, schemas),
+            **told,
+        },
+    }
+
+
+def _body(kind: type, schemas: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what a command takes; members with a default may be left out."""
+    hints = get_type_hints(kind)
+    schema: dict[str, Any] = {
+        "type": "object",
+        "description": " ".join((inspect.getdoc(kind) or "").split()),
+        "properties": {one.name: schema_of(hints[one.name], schemas) for one in fields(kind)},
+        "additionalProperties": False,
+    }
+    if required := [one.name for one in fields(kind) if one.default is MISSING]:
+        schema["required"] = required
+    return schema
 
 
 def _parameter(one: Parameter) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from arena.storage import queries
 from arena.storage.accounts import NAME, find_bot
 from arena.storage.setpages import SetPage
 from arena.web import bots, matches, sets, status
-from arena.web.api import analysis, answers, tournaments
+from arena.web.api import analysis, answers, commands, tournaments
 from arena.web.api.serving import Operation, Parameter
 from arena.web.ladders import get_ladder
 from arena.web.reading import installed_games
@@ -226,6 +226,7 @@ OPERATIONS: Final = (
     Operation("/sets/{set_id}", one_set, SetPage, WARM_S, (_SET,)),
     *tournaments.OPERATIONS,
     *analysis.OPERATIONS,
+    *commands.OPERATIONS,
     Operation("/games", games, answers.Games, WARM_S),
     Operation(
         "/games/{name}", game, answers.Game, WARM_S, (Parameter("name", "Its name.", SLUG.pattern, where="path"),)

@@ -27,8 +27,10 @@ HEADERS: Final = {"access-control-allow-origin": "*"}
 """Anybody's page may read what anybody may read."""
 TITLES: Final = {
     400: "Bad request",
+    401: "Who are you?",
     404: "Not here",
     405: "Method not allowed",
+    409: "Not possible",
     429: "Too many requests",
     500: "Our mistake",
     503: "Busy",

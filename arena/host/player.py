@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection
@@ -17,7 +18,7 @@ from sqlalchemy import Connection
 from arena import metrics
 from arena.errors import Fenced, Unavailable
 from arena.host.journal import RETRY_S, SqlJournal
-from arena.host.play import Voided
+from arena.host.play import Voided, Watcher
 from arena.host.port import Port
 from arena.host.sets import GameJob, NotReady, SetJob, play_set
 from arena.host.store import Store
@@ -53,11 +54,22 @@ class Remote(Protocol):
         """A set that acquired it is over."""
 
 
+Broadcaster: TypeAlias = Callable[[SetJob], AbstractContextManager[Watcher | None]]
+"""Gives what hears of a set's events while it is played."""
+
+
+def _to_nobody(_job: SetJob) -> AbstractContextManager[Watcher | None]:
+    return nullcontext()
+
+
 class SetPlayer:
     """Claims sets and plays them under a lease that :meth:`run` keeps up."""
 
-    def __init__(self, name: str, store: Store, key: Ed25519PrivateKey, *, max_sets: int) -> None:
+    def __init__(
+        self, name: str, store: Store, key: Ed25519PrivateKey, *, max_sets: int, broadcast: Broadcaster = _to_nobody
+    ) -> None:
         self._name = name
+        self._broadcast = broadcast
         self._store = store
         self._key = key
         self._max_sets = max_sets
@@ -188,7 +200,9 @@ class SetPlayer:
         assert self._remote is not None
         ports = _SetPorts(plan.seats, self._house, self._remote)
         try:
-            await play_set(_job(plan), ports, SqlJournal(self._store, plan, lease), self._key)
+            job = _job(plan)
+            with self._broadcast(job) as watch:
+                await play_set(job, ports, SqlJournal(self._store, plan, lease), self._key, watch)
         except NotReady as error:
             why = not_ready([plan.seats[position].bot for position in error.positions])
             await self._give_up(lambda c: sets.release_set(c, lease, set_id, why))

@@ -17,6 +17,7 @@ from arena.errors import ArenaError, Unavailable
 from arena.gateway.registry import SessionRegistry, connect_redis
 from arena.gateway.relay import dial_grpc
 from arena.gateway.tls import relay_channel_credentials
+from arena.host.broadcast import Broadcast
 from arena.host.house import HouseBots
 from arena.host.journal import write_spooled
 from arena.host.player import SetPlayer
@@ -45,8 +46,13 @@ class Worker:
         self._failure: BaseException | None = None
         self._database = Database(settings.database_url)
         self._store = ThreadedStore(self._database, settings.data_dir, name)
+        self._broadcast = Broadcast()
         self._player = SetPlayer(
-            name, self._store, load_or_create(settings.data_dir), max_sets=settings.worker.max_sets
+            name,
+            self._store,
+            load_or_create(settings.data_dir),
+            max_sets=settings.worker.max_sets,
+            broadcast=self._broadcast.of,
         )
         self._watch = LoopWatch(self._loop, self._void_stuck)
         self._stopping = asyncio.Event()
@@ -100,9 +106,10 @@ class Worker:
         ):
             await self._player.register()
             self._loop.call_soon(self._ready.set)
-            lateness = self._loop.create_task(metrics.watch_loop())
+            beside = [self._loop.create_task(one) for one in (metrics.watch_loop(), self._broadcast.run(redis))]
             await self._player.run(house, gateways, self._stopping, pulse)
-            lateness.cancel()
+            for task in beside:
+                task.cancel()
         await redis.aclose()
 
     def _void_stuck(self, set_id: str | None) -> None:

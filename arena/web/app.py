@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena import metrics
 from arena.errors import Unavailable
 from arena.settings import Settings
-from arena.web import bots, exporter, home, ladders, matches, reading, sets, status, tournaments
+from arena.web import bots, exporter, home, ladders, matches, reading, running, sets, status, tournaments
 from arena.web.api import commands
 from arena.web.api.openapi import document
 from arena.web.api.operations import OPERATIONS
@@ -31,12 +31,13 @@ from arena.web.exporter import Exporter
 from arena.web.hub import Full
 from arena.web.play import pages as play
 from arena.web.play.pages import Doors
+from arena.web.running import Watched
 from arena.web.site import NotHere, Site
 
 log = logging.getLogger(__name__)
 
 LONGEST_TOPIC: Final = 160
-STREAMS: Final = ("/live", "/play/{table}/live")
+STREAMS: Final = ("/live", "/matches/{match_id}/live", "/play/{table}/live")
 """What lasts as long as somebody looks."""
 _RELEASE: Final = re.compile(r"^[0-9a-f]{8}/")
 ROUTES: Final = (
@@ -47,6 +48,7 @@ ROUTES: Final = (
     Route("/matches", matches.index),
     Route("/matches/{match_id}", matches.page),
     Route("/matches/{match_id}/film.json", matches.positions),
+    Route("/matches/{match_id}/live", running.live),
     Route("/matches/{match_id}/record", matches.record),
     Route("/sets/{set_id}", sets.page),
     Route("/tournaments", tournaments.index),
@@ -66,6 +68,7 @@ ROUTES: Final = (
 def build(settings: Settings) -> Starlette:
     """The application; its ``state.site`` is what all pages share."""
     site = Site(settings)
+    watched = Watched(site)
     doors = Doors(site)
     site.topics.update(
         home=home.home_topic(home.Chooser()),
@@ -110,6 +113,7 @@ def build(settings: Settings) -> Starlette:
         },
     )
     app.state.site = site
+    app.state.watched = watched
     app.state.doors = doors
     app.state.rates = Rates(settings.limits.api_requests_per_s, settings.limits.api_burst)
     app.state.described = Content(orjson.dumps(document(OPERATIONS, commands.COMMANDS), option=orjson.OPT_INDENT_2), JSON)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,12 +16,16 @@ from arena.errors import ArenaError, UserError
 from arena.match.record import DamagedRecord
 from arena.storage import overview, queries
 from arena.storage.queries import MatchPage, MatchRow
+from arena.storage.running import RunningMatch, running_matches
+from arena.web import running
 from arena.web.content import FOREVER, HTML, JSON, Content
 from arena.web.film import Picture, film, picture_at, pictures
 from arena.web.replay import Eyes, Replayed, replayed
 from arena.web.site import HOT_S, WARM_S, NotHere, Site
 
 PAGE: Final = 50
+ON_NOW: Final = 12
+"""Running matches that the list begins with."""
 KEEP_S: Final = 120.0
 """How long a refereed match is kept: it never changes, but there are many."""
 GZIP: Final = "application/gzip"
@@ -49,7 +54,12 @@ async def index(request: Request) -> Response:
 
     async def make() -> Content:
         rows, following = await site.read(read)
-        html = site.html("matches.html", rows=rows, following=following, bot=bot, ladder=ladder, cursor=cursor)
+        on_now: Sequence[RunningMatch] = ()
+        if site.redis is not None and not (bot or ladder or cursor):
+            on_now = await site.read(lambda connection: running_matches(connection, ON_NOW))
+        html = site.html(
+            "matches.html", rows=rows, following=following, bot=bot, ladder=ladder, cursor=cursor, on_now=on_now
+        )
         return Content(html.encode(), HTML)
 
     return await site.page(request, ("matches", bot, ladder, cursor), HOT_S, make)
@@ -86,7 +96,12 @@ async def page(request: Request) -> Response:
         )
         return Content(html.encode(), HTML)
 
-    return await site.page(request, ("match", match_id, eyes_text, n_text), WARM_S, make)
+    try:
+        return await site.page(request, ("match", match_id, eyes_text, n_text), WARM_S, make)
+    except NotHere as error:
+        with contextlib.suppress(NotHere):
+            return await running.page(request)
+        raise error
 
 
 async def positions(request: Request) -> Response:

@@ -33,6 +33,7 @@ async def serve(settings: Settings) -> None:
 
     def stop() -> None:
         app.state.site.hub.close()  # live streams never end by themselves, and the server waits for them
+        app.state.watched.close()
         app.state.doors.lounge.hush()
         server.ask_to_stop()
 

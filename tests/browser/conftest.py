@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.web.support import WebArena, redis_url, web
 
 __all__ = ["browser", "page", "redis_url", "web"]
+
+expect.set_options(timeout=20_000)  # the machine may be busy with other things
 
 FLAGS = ["--no-sandbox", "--disable-background-networking"]
 

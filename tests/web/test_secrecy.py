@@ -39,8 +39,8 @@ def test_a_set_with_a_shared_deal_is_hidden_until_it_is_over(web: WebArena) -> N
     assert secret.hex() in web.get(f"/matches/{first.match_id}").text
 
 
-def test_a_match_that_runs_is_not_there(web: WebArena) -> None:
-    """Of a set with own deals its finished games show, and the one that runs does not, nor its secret."""
+def test_a_match_that_runs_shows_what_a_spectator_sees(web: WebArena) -> None:
+    """Of a set with own deals its finished games show; the one that runs has a page without record, film or secret."""
     arena = web.arena
     plan, keep = arena.begin(arena.queue(POP, ["zephyr", "updraft"]))
     done, running = plan.games
@@ -49,7 +49,11 @@ def test_a_match_that_runs_is_not_there(web: WebArena) -> None:
     assert page.status == 200
     assert running.match_id not in page.text
     assert keep[running.match_id].hex() not in page.text
-    assert web.get(f"/matches/{running.match_id}").status == 404
-    assert web.get(f"/matches/{running.match_id}/film.json").status == 404
+    watched = web.get(f"/matches/{running.match_id}")
+    assert watched.status == 200
+    assert "being played" in watched.text
+    assert keep[running.match_id].hex() not in watched.text
+    for more in ("film.json", "film.json?eyes=0", "film.json?eyes=public", "record"):
+        assert web.get(f"/matches/{running.match_id}/{more}").status == 404
     arena.finish_game(plan, running, keep[running.match_id])
     arena.settle(plan.set_id)

@@ -35,13 +35,14 @@ export function wholeFrame(frame, before = { n: -1, view: {}, private: {}, lines
  * Makes the viewer in `root` work. `fetchFilm(eyes)` gives a film ("all", "public" or a seat's number as text), `board` the module that
  * draws this game, or null: then positions are shown as text.
  */
-export function mount(root, { fetchFilm, board }) {
+export function mount(root, { fetchFilm, board, n: at = null }) {
   const $ = (selector) => root.querySelector(selector);
   const svg = $("[data-stage]"), seek = $(".seek"), play = $("[data-go=play]");
-  const films = new Map(), last = Number(root.dataset.last);
+  const films = new Map();
   const paintText = textBoard($("[data-picture]"));
   let eyes = root.querySelector(".eyes [aria-current]").dataset.eyes;
-  let n = fromAddress() ?? Number($("[data-n]").textContent);
+  let last = Number(root.dataset.last), running = at !== null;
+  let n = fromAddress() ?? at ?? Number($("[data-n]").textContent);
   let shown = null, timer = null, ticket = 0;
 
   for (const hidden of root.querySelectorAll("[data-script]")) hidden.hidden = false;
@@ -71,8 +72,21 @@ export function mount(root, { fetchFilm, board }) {
     return films.get(wanted);
   }
 
+  /** Ms between two positions: as chosen, and of a running match faster if it is far ahead. */
   function pace() {
-    return Number($("[data-speed]").value);
+    const chosen = Number($("[data-speed]").value);
+    return running && n < last ? Math.min(chosen, Math.max(40, 2000 / (last - n))) : chosen;
+  }
+
+  /** Goes on with frames of a running match; who looks at the newest position is taken along. */
+  async function append(frames) {
+    const { frames: whole } = await film();
+    const along = n === last || playing();
+    for (const frame of frames) whole.push(wholeFrame(frame, whole.at(-1)));
+    last = whole.length - 1;
+    seek.max = last;
+    $("[data-of]").textContent = last;
+    if (along && !playing()) go();
   }
 
   /** Shows position `wanted`; gives the ms until all have come to rest. */
@@ -210,7 +224,10 @@ export function mount(root, { fetchFilm, board }) {
     show(n, { address: false });
   });
 
+  seek.max = last;
+  $("[data-of]").textContent = last;
   show(n, { address: false });
+  return { append };
 }
 
 /** What happened, who did it before each part. */

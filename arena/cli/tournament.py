@@ -33,6 +33,7 @@ from arena.tournaments.progress import State
 from arena.tournaments.runner import Moment, Runner
 from arena.tournaments.showing import VIEWERS, Shown, document, viewer_of, visible_to
 from arena.tournaments.spec import TournamentSpec, load
+from arena.tournaments.toml import Section
 
 tournament = typer.Typer(help="A whole event in one file: plan it, run it, show it.", no_args_is_help=True)
 
@@ -76,6 +77,10 @@ class Site:
     def event(self, connection: Connection) -> store.Tournament:
         """Raises UserError."""
         return store.get(connection, self.spec.slug)
+
+    def fault(self, why: str) -> UserError:
+        """What is wrong with the listed bots, with line and key."""
+        return Section.parse(self.source, self.file).section("field").error(why, "bots")
 
     @property
     def records(self) -> RecordStore:
@@ -352,10 +357,12 @@ async def _run_local(
 
 def _programs(site: Site, words: Sequence[str], names: Sequence[str]) -> list[Program]:
     """The programs of entrants, in the file's folder, under the entrants' names. Raises UserError."""
-    site.local.logs.mkdir(parents=True, exist_ok=True)
     if missing := [name for word, name in zip(words, names, strict=True) if not word]:
-        raise UserError(f"{site.file}: {missing[0]} needs a program to be played on this machine")
-    found = programs_of([_beside(site.file, word) for word in words], site.local.logs)
+        raise site.fault(f"{missing[0]} needs a program to be played on this machine")
+    try:
+        found = programs_of([_beside(site.file, word) for word in words], site.local.logs)
+    except UserError as error:
+        raise site.fault(str(error)) from None
     return [
         replace(program, name=name, log=site.local.logs / f"{name}.log")
         for program, name in zip(found, names, strict=True)
@@ -388,7 +395,12 @@ def _field_names(site: Site) -> tuple[str, ...]:
             return tuple(one.name for one in entry.draw(connection, event))
     if not site.spec.entry.bots:
         raise UserError(f"{site.file}: a field from a ladder or a join code needs an arena; say which with --data-dir")
-    field = [store.Participant(one.name, one.name, one.team) for one in site.spec.entry.bots]
+    listed = site.spec.entry.bots
+    try:
+        _programs(site, [one.program for one in listed], [one.name for one in listed])
+    except UserError as error:
+        progress_console.print(f"before it can be run on this machine: {error}", style="yellow", highlight=False)
+    field = [store.Participant(one.name, one.name, one.team) for one in listed]
     return tuple(one.name for one in eligible(site.spec, field))
 
 

@@ -40,6 +40,8 @@ def draw(connection: Connection, event: store.Tournament) -> tuple[store.Partici
         playing = playing[: spec.entry.top]
     if len(playing) < 2:
         raise UserError(f"{spec.slug}: {len(playing)} bots may play; an event needs at least two")
+    if spec.challenger and spec.challenger not in {one.name for one in playing}:
+        raise UserError(f"{spec.slug}: its challenger {spec.challenger!r} is not in the field")
     spec.form(len(playing))
     return playing
 

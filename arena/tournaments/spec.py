@@ -230,6 +230,9 @@ def parse(text: str, path: Path) -> TournamentSpec:
         publication=_publication(top.section("publication")),
         absence=_absence(top.section("absence")),
     )
+    names = [bot.name for bot in spec.entry.bots]
+    if spec.challenger and names and spec.challenger not in names:
+        raise top.error(f"{spec.challenger!r} is not in the field: {', '.join(names)}", "challenger")
     top.close()
     return spec
 

@@ -116,6 +116,10 @@ def fill(arena: Arena, file: Path) -> None:
     code = opened.stdout.split()[-1]
     for owner in ("ann", "bob", "cid"):
         enter(arena, owner, code, connects=owner != "cid")
+    dot = arena.register("dot", "dot")
+    assert "dot is in cup" in from_afar(arena, dot, "join", code)
+    assert "field: ann, bob, cid, dot" in from_afar(arena, dot, "show", "cup")
+    assert "it is out of cup" in from_afar(arena, dot, "leave", "cup")
     with arena.database() as database, database.write() as connection:
         store.enter(connection, store.get(connection, "cup").id, listed(connection, "heuristic"))
 

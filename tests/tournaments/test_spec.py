@@ -117,6 +117,7 @@ def test_the_smallest_file() -> None:
         ),
         ("bank_ms = 5000", "bank_ms = true", "line 22, key time_control.bank_ms: a whole number is needed, not True"),
         ("[budget]", "[budgets]", r"line 24, key budgets: there is no such key; .*did you mean 'budget'"),
+        ("sets = 2\n", 'challenger = "zed"\n', "line 4, key challenger: 'zed' is not in the field: random"),
         ("rounds = 5", "rounds = ", r"cup.toml: not valid TOML: .*line 3"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from arena.storage import tournaments as store
 from tests.web.events import SeededEvent, event_text
 from tests.web.seed import SeededArena
 from tests.web.support import LADDERS, WebArena, next_message, serving
@@ -105,6 +106,10 @@ def test_a_hidden_stage_is_nowhere_until_it_is_published(web: WebArena) -> None:
     assert api(web, "/reveal")["over"] == ""
     assert {one["stage"] for one in api(web, "/reveal/pairings")["pairings"]} == {"main"}
     assert all(web.get(f"/matches/{match_id}").status == 404 for match_id in secret)
+    with web.arena.database.read() as connection:
+        sets = store.set_ids(connection, store.get(connection, "reveal").id)
+    finals = [set_id for (pairing_id, _), set_id in sets.items() if pairing_id.startswith("f")]
+    assert [web.get(f"/sets/{set_id}").status for set_id in finals] == [404] * 5
     with web.stream("tournament:reveal/", "stale") as stream:
         seen = next_message(stream)
         running.publish("final", "public")

@@ -71,7 +71,8 @@ function arrange(list, { order, rows }) {
   }
 }
 
-async function renew() {
+/** Fetches the page anew. It may come from a moment ago: until it is built around `skeleton` it is fetched again, a few times. */
+async function renew(skeleton, tries = 5) {
   const response = await fetch(location.href);
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -84,12 +85,13 @@ async function renew() {
   main.replaceChildren(...fresh.childNodes);
   tellTimes(main);
   enhance();
+  if (main.dataset.skeleton !== skeleton && tries > 0) setTimeout(() => renew(skeleton, tries - 1), 1000);
 }
 
 /** Whether the message could be applied; if not, this page shows something else than what the message changes. */
 function apply(message) {
   if (message.base !== null && message.base !== main.dataset.version) return false;
-  if (message.skeleton !== main.dataset.skeleton) { renew(); return true; }
+  if (message.skeleton !== main.dataset.skeleton) { renew(message.skeleton); return true; }
   main.dataset.version = message.version;
   for (const [id, html] of Object.entries(message.blocks)) {
     const old = document.getElementById(id);
@@ -98,7 +100,7 @@ function apply(message) {
   for (const [id, list] of Object.entries(message.lists)) {
     const old = document.getElementById(id);
     if (old) arrange(old, list);
-    else if (list.order.length) renew();
+    else if (list.order.length) renew(message.skeleton);
   }
   return true;
 }

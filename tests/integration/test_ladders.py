@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from sqlalchemy import select
@@ -15,8 +16,10 @@ from sqlalchemy import select
 from arena.match.record import parse_record
 from arena.storage import queries
 from arena.storage.records import RecordStore
+from arena.storage.running import running_matches
 from arena.storage.tables import game_set, ladder, result
 from tests.integration.harness import DEMO_BOT, Arena, until
+from tests.web.support import next_message
 
 HERE = Path(__file__).parent
 FAST, SLOW = "balloon-challenge-2p", "thinkers"
@@ -76,14 +79,28 @@ def command(arena: Arena, token: str, *words: str) -> subprocess.CompletedProces
     )
 
 
+def watch(arena: Arena, slug: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The first two messages to somebody who watches a running match of a ladder."""
+    with arena.database() as database, database.read() as connection:
+        match_id = next(one.match_id for one in running_matches(connection, 50) if one.ladder == slug)
+    with urlopen(f"http://{arena.web}/matches/{match_id}/live", timeout=60) as stream:
+        return next_message(stream), next_message(stream)
+
+
 def test_minutes_a_move_beside_a_fast_ladder(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots that think for long have far more seats than the worker has places, and name their ladder. They never hold
-    more than half of the places, the fast ladder goes on, and their own sets are rated without a fault."""
+    more than half of the places, can be watched meanwhile, the fast ladder goes on, and their own sets are rated without
+    a fault."""
     monkeypatch.setenv("ARENA_TEST_THINKS", "0.4")
     for owner in ("ann", "bob"):
         token = arena.register(owner, f"{owner}-llm")
         arena.start_bot(HERE / "slow_bot.py", token, "--credit", "8", "--ladders", SLOW, "--name", f"{owner}-llm")
     until(lambda: in_flight(arena, SLOW) == PLACES // 2, 60, "the slow ladder has its share")
+    first, more = watch(arena, SLOW)
+    assert first["film"]["eyes"] == "public"
+    assert len(first["film"]["frames"]) > 12, "the cards are dealt"
+    assert more["frames"]
+    assert not any("private" in frame for frame in first["film"]["frames"] + more["frames"])
     arena.start_bot(DEMO_BOT, arena.register("cid", "demo"), "--credit", str(PLACES))
     until(lambda: "demo 1" in table(arena, FAST), 30, "the fast bot is on its ladder")
     before = results(arena, FAST)

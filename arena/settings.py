@@ -20,6 +20,7 @@ from arena.errors import UserError
 from arena.match.spec import TimeControl
 
 CONFIG_FILE: Final = "arena.toml"
+LOG_FORMATS: Final = ("text", "json")
 SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TRUTH: Final = {"true": True, "false": False}
 STANDARD_OPTIONS: Final[Mapping[str, Mapping[str, bool | int]]] = {"balloon-race": {"dice_timer_ms": 3000}}
@@ -86,6 +87,13 @@ class RelaySettings:
     tls_ca: str = ""
     tls_certificate: str = ""
     tls_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """What processes write about themselves: ``text``, or ``json``, one object a line, with an event for each step of a set."""
+
+    format: str = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +167,7 @@ class Settings:
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
     relay: RelaySettings = field(default_factory=RelaySettings)
     web: WebSettings = field(default_factory=WebSettings)
+    log: LogSettings = field(default_factory=LogSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
     limits: Limits = field(default_factory=Limits)
@@ -167,6 +176,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.database_url:
             object.__setattr__(self, "database_url", f"sqlite:///{self.data_dir / 'arena.db'}")
+        if self.log.format not in LOG_FORMATS:
+            raise UserError(f"log.format is {self.log.format!r}; it must be one of {', '.join(LOG_FORMATS)}")
         if not self.gateway.relay_listen:
             relay = f"unix:{self.data_dir / 'relay.sock'}"
             object.__setattr__(self, "gateway", replace(self.gateway, relay_listen=relay))

@@ -19,6 +19,7 @@ from arena import logs, metrics, settings
 from arena.doorbell import configure
 from arena.errors import UserError
 from arena.host.worker import Worker
+from arena.tracing import TRACES
 
 SETTINGS = settings.load()
 if not SETTINGS.redis_url:
@@ -33,12 +34,13 @@ runtime = Worker(SETTINGS, NAME)
 
 @setup_logging.connect
 def _log(**_: Any) -> None:
-    logs.configure()
+    logs.configure(form=SETTINGS.log.format, process="worker", worker=NAME)
     logging.getLogger("celery").setLevel(logging.WARNING)
 
 
 @worker_init.connect
 def _start(**_: Any) -> None:
+    TRACES.start("worker")
     metrics.serve(SETTINGS.worker.metrics_listen, NUMBER)
     runtime.start()
 
@@ -46,3 +48,4 @@ def _start(**_: Any) -> None:
 @worker_shutdown.connect
 def _stop(**_: Any) -> None:
     runtime.stop()
+    TRACES.stop()

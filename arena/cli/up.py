@@ -41,10 +41,16 @@ def up(
     config: Config = None,
     redis_url: RedisUrl = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Worker processes; one a core by default.")] = None,
+    log_format: Annotated[
+        str | None, typer.Option("--log-format", help="text, or json: a line an event, with what it is about.")
+    ] = None,
 ) -> None:
     """Runs an arena on this machine: server, workers, house bots, pages. Ctrl-C ends all of it."""
     logs.configure(level="WARNING")
-    chosen = settings.load({"data_dir": data_dir, "redis_url": redis_url, "worker.processes": workers}, path=config)
+    chosen = settings.load(
+        {"data_dir": data_dir, "redis_url": redis_url, "worker.processes": workers, "log.format": log_format},
+        path=config,
+    )
     asyncio.run(_run(chosen))
 
 

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 
 from arena.gateway.auth import Refused
 from arena.gateway.clock import LoopClock
+from arena.gateway.follower import Follower
 from arena.gateway.session import (
     Changed,
     CloseStream,
@@ -131,6 +132,7 @@ class GatewayCore:
         self._timers: list[tuple[int, int, str, Timer]] = []
         self._timer_ids = count()
         self._alarm: asyncio.TimerHandle | None = None
+        self._follower = Follower(name)
         self._draining = False
 
     def start(self) -> None:
@@ -256,6 +258,7 @@ class GatewayCore:
         """Something that an attached worker says."""
         session = self._sessions.get(event.session)
         if session is not None:
+            self._follower.hear(session.identity.bot, event)
             self._do(session, session.from_worker(worker, event, self.clock.now_us()))
         elif sink := self._sinks.get(worker):
             sink(rpb.GatewayEvent(session=event.session, session_unknown=rpb.SessionUnknown()))

@@ -10,12 +10,12 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import Connection
 
-from arena import metrics
+from arena import logs, metrics
 from arena.errors import Fenced, Unavailable
 from arena.host.journal import RETRY_S, SqlJournal
 from arena.host.play import Voided, Watcher
@@ -27,6 +27,7 @@ from arena.storage import sets
 from arena.storage.plans import SeatPlan, SetPlan, not_ready
 from arena.storage.sweeper import overdue_sets, sweep_strays
 from arena.storage.workers import HEARTBEAT_S, LEASE_MS, WorkerLease, heartbeat, register_worker, retire_worker
+from arena.tracing import TRACES
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -191,9 +192,17 @@ class SetPlayer:
     async def _play(self, set_id: str) -> None:
         """One set under one claim. A bot's fault is in its result; whatever else goes wrong voids it."""
         lease = self.lease
-        plan = await self._store.in_transaction(lambda connection: sets.claim(connection, set_id, lease))
+        with TRACES.span("claim", set_id, worker=self._name):
+            plan = await self._store.in_transaction(lambda connection: sets.claim(connection, set_id, lease))
         if plan is None:
             return
+        about: dict[str, Any] = {"attempt": plan.set_attempt, "ladder": plan.ladder.slug, "worker": self._name}
+        with logs.bound(set_id=set_id, **about), TRACES.span("set", set_id, **about):
+            logs.event(log, "set.claimed", bots=[seat.bot for seat in plan.seats])
+            await self._play_claimed(plan, lease)
+
+    async def _play_claimed(self, plan: SetPlan, lease: WorkerLease) -> None:
+        set_id = plan.set_id
         if plan.ladder.time_control.slow:
             self._slow[set_id].set()
         assert self._house is not None

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Final
 
 from arena.errors import ArenaError
 from arena.match.spec import SeatReason
@@ -27,6 +29,10 @@ class SessionFailed(ArenaError):
     """The arena lost a seat's session by its own fault: the attempt is void."""
 
     retryable = True
+
+
+STORY: Final[ContextVar[relay.Story | None]] = ContextVar("story", default=None)
+"""What gateways are told, for their logs and traces, of the set whose bots are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ class Port:
             return None
         future: asyncio.Future[relay.ReadyReceived | None] = asyncio.get_running_loop().create_future()
         self._offers[offer.offer_id] = future
-        self._event(offer=relay.Offer(offer=offer, timeout_ms=int(timeout_s * 1000)))
+        self._event(offer=relay.Offer(offer=offer, timeout_ms=int(timeout_s * 1000), story=STORY.get()))
         try:
             async with asyncio.timeout(timeout_s + GRACE_S):
                 ready = await future

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import engines
-from arena import metrics
+from arena import logs, metrics
 from arena.errors import ArenaError
 from arena.host.play import Finished, Watcher, play_match
-from arena.host.port import Port, SessionFailed
+from arena.host.port import STORY, Port, SessionFailed
 from arena.host.seats import Seat, SessionSeat
 from arena.host.wire import config_json, time_control_message
 from arena.match.deal import (
@@ -29,7 +31,11 @@ from arena.match.deal import (
     secret_of_seeded,
 )
 from arena.match.spec import Player, Spec, TimeControl
+from arena.tracing import TRACES
+from botarena.internal.v1 import relay_pb2 as relay
 from botarena.v1 import play_pb2 as pb
+
+log = logging.getLogger(__name__)
 
 READY_TIMEOUT_S = 10.0
 
@@ -109,16 +115,36 @@ async def play_set(
         for number, deal in enumerate(deals):
             opened = await _open(ports, len(job.players), begun=number > 0)
             if number == 0 or job.deal_mode == "shared":
-                nonces = await _ready(offers, opened)
+                with TRACES.span("offer"), _told(job):
+                    nonces = await _ready(offers, opened)
             spec = _spec(job, deal, nonces)
             seats = [SessionSeat(opened[position], offers[position].offer_id) for position in deal.game.order]
-            finished = await play_match(spec, seats, key, watch)
-            reveal = job.deal_mode == "own" or number == len(deals) - 1
-            changes = await _settle(deal.game, finished, seats, journal, reveal=reveal)
+            with logs.bound(match_id=spec.match_id), TRACES.span("match", match_id=spec.match_id, game=spec.game):
+                logs.event(log, "match.started", bots=[player.bot for player in spec.seats])
+                finished = await play_match(spec, seats, key, watch)
+                reveal = job.deal_mode == "own" or number == len(deals) - 1
+                with TRACES.span("settle"):
+                    changes = await _settle(deal.game, finished, seats, journal, reveal=reveal)
+                logs.event(log, "match.finished", places=finished.outcome.places, reasons=finished.outcome.reasons)
             for position, change in changes.items():
                 opened[position].deliver(_notice(change))
             await ports.close_game()
             _count(finished)
+
+
+@contextmanager
+def _told(job: SetJob) -> Iterator[None]:
+    """Gateways that are asked within hear what logs and traces call the set, if there are any."""
+    if not TRACES.on and not logs.as_json():
+        yield
+        return
+    matches = {game.index: game.match_id for game in job.games}
+    story = relay.Story(set_id=job.set_id, attempt=job.attempt, match_ids=matches, traceparent=TRACES.traceparent())
+    token = STORY.set(story)
+    try:
+        yield
+    finally:
+        STORY.reset(token)
 
 
 async def _settle(

@@ -10,6 +10,7 @@ import logging
 import os
 import secrets
 import socket
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
@@ -17,6 +18,7 @@ from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Row, select
 
+from arena import logs
 from arena.errors import ArenaError, Unavailable
 from arena.ladder import trials
 from arena.ladder.book import Book, InFlight, in_flight, mark_by_name
@@ -35,6 +37,7 @@ from arena.storage.sweeper import sweep_claims, sweep_queue
 from arena.storage.tables import bot, ladder, now_ms, set_seat
 from arena.storage.tournaments import busy_bots
 from arena.storage.workers import alive_workers
+from arena.tracing import TRACES
 
 ROLE: Final = "scheduler"
 PAGE: Final = 5_000
@@ -113,10 +116,14 @@ class Scheduler:
             swept, waiting = self._sweep(self._leadership)
             rung = self._ring_all(waiting)
             self._publish_events()
+            began_ns = time.time_ns()
             made = self._make_sets(self._leadership)
         except ArenaError:
             self._books.clear()
             raise
+        for set_id in made:
+            TRACES.root(set_id, "pairing", began_ns)
+            logs.event(log, "set.queued", set_id=set_id)
         rung += self._ring_all(made)
         return Round(True, len(made), len(swept), rung, len(waiting) + len(made) - rung)
 
@@ -150,7 +157,8 @@ class Scheduler:
         """Rings for sets; returns for how many it could. The sweeper rings again for the others."""
         for rung, set_id in enumerate(set_ids):
             try:
-                self._ring(set_id)
+                with TRACES.span("doorbell", set_id):
+                    self._ring(set_id)
             except Unavailable as error:
                 log.warning("%d doorbells did not ring: %s", len(set_ids) - rung, error)
                 return rung

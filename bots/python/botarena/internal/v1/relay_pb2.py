@@ -25,13 +25,15 @@ _sym_db = _symbol_database.Default()
 from botarena.v1 import play_pb2 as botarena_dot_v1_dot_play__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n botarena/internal/v1/relay.proto\x12\x14\x62otarena.internal.v1\x1a\x16\x62otarena/v1/play.proto\"A\n\x0cRelayRequest\x12\x31\n\x06\x65vents\x18\x01 \x03(\x0b\x32!.botarena.internal.v1.WorkerEvent\"C\n\rRelayResponse\x12\x32\n\x06\x65vents\x18\x01 \x03(\x0b\x32\".botarena.internal.v1.GatewayEvent\"\x99\x03\n\x0bWorkerEvent\x12\x0f\n\x07session\x18\x01 \x01(\t\x12.\n\x06\x61ttach\x18\x02 \x01(\x0b\x32\x1c.botarena.internal.v1.AttachH\x00\x12,\n\x05offer\x18\x03 \x01(\x0b\x32\x1b.botarena.internal.v1.OfferH\x00\x12*\n\x07\x64\x65liver\x18\x04 \x01(\x0b\x32\x17.botarena.v1.ArenaEventH\x00\x12(\n\x03\x61sk\x18\x05 \x01(\x0b\x32\x19.botarena.internal.v1.AskH\x00\x12&\n\x03\x65nd\x18\x06 \x01(\x0b\x32\x17.botarena.v1.MatchEndedH\x00\x12\x17\n\rrelease_offer\x18\x07 \x01(\tH\x00\x12.\n\x06\x63\x61ncel\x18\x08 \x01(\x0b\x32\x1c.botarena.internal.v1.CancelH\x00\x12\x34\n\theartbeat\x18\t \x01(\x0b\x32\x1f.botarena.internal.v1.HeartbeatH\x00\x12\x15\n\x0b\x66orget_game\x18\n \x01(\tH\x00\x42\x07\n\x05\x65vent\"\'\n\x06\x41ttach\x12\x0e\n\x06worker\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\x04\"C\n\x05Offer\x12&\n\x05offer\x18\x01 \x01(\x0b\x32\x17.botarena.v1.SetOffered\x12\x12\n\ntimeout_ms\x18\x02 \x01(\r\"\\\n\x03\x41sk\x12/\n\x07request\x18\x01 \x01(\x0b\x32\x1e.botarena.v1.DecisionRequested\x12\x10\n\x08limit_ms\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\".\n\x06\x43\x61ncel\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\"\xfb\x04\n\x0cGatewayEvent\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x32\n\x08\x61ttached\x18\x02 \x01(\x0b\x32\x1e.botarena.internal.v1.AttachedH\x00\x12\x34\n\x05ready\x18\x03 \x01(\x0b\x32#.botarena.internal.v1.ReadyReceivedH\x00\x12\x30\n\x03\x61\x63t\x18\x04 \x01(\x0b\x32!.botarena.internal.v1.ActReceivedH\x00\x12\x30\n\x07\x65xpired\x18\x05 \x01(\x0b\x32\x1d.botarena.internal.v1.ExpiredH\x00\x12\x39\n\x0csession_lost\x18\x06 \x01(\x0b\x32!.botarena.internal.v1.SessionLostH\x00\x12\x39\n\x0csession_live\x18\x07 \x01(\x0b\x32!.botarena.internal.v1.SessionLiveH\x00\x12?\n\x0fsession_unknown\x18\x08 \x01(\x0b\x32$.botarena.internal.v1.SessionUnknownH\x00\x12\x34\n\theartbeat\x18\t \x01(\x0b\x32\x1f.botarena.internal.v1.HeartbeatH\x00\x12;\n\roffer_refused\x18\n \x01(\x0b\x32\".botarena.internal.v1.OfferRefusedH\x00\x12\x16\n\x0cgame_unknown\x18\x0b \x01(\tH\x00\x12\x41\n\x10session_released\x18\x0c \x01(\x0b\x32%.botarena.internal.v1.SessionReleasedH\x00\x42\x07\n\x05\x65vent\"\x1b\n\x08\x41ttached\x12\x0f\n\x07gateway\x18\x01 \x01(\t\"S\n\rReadyReceived\x12\x10\n\x08offer_id\x18\x01 \x01(\t\x12\r\n\x05nonce\x18\x02 \x01(\x0c\x12!\n\x05wants\x18\x03 \x01(\x0b\x32\x12.botarena.v1.Wants\"\xbc\x01\n\x0cOfferRefused\x12\x10\n\x08offer_id\x18\x01 \x01(\t\x12\x39\n\x06reason\x18\x02 \x01(\x0e\x32).botarena.internal.v1.OfferRefused.Reason\"_\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x12\n\x0eREASON_TIMEOUT\x10\x01\x12\x14\n\x10REASON_NO_CREDIT\x10\x02\x12\x13\n\x0fREASON_DRAINING\x10\x03\"P\n\x0b\x41\x63tReceived\x12\x1d\n\x03\x61\x63t\x18\x01 \x01(\x0b\x32\x10.botarena.v1.Act\x12\x12\n\nelapsed_us\x18\x02 \x01(\r\x12\x0e\n\x06rtt_us\x18\x03 \x01(\r\"Y\n\x07\x45xpired\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\x12\x14\n\x0c\x64isconnected\x18\x04 \x01(\x08\"H\n\x0cOpenDecision\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\"?\n\x0bSessionLost\x12\x30\n\x04open\x18\x01 \x03(\x0b\x32\".botarena.internal.v1.OpenDecision\"0\n\x0bSessionLive\x12!\n\x05wants\x18\x01 \x01(\x0b\x32\x12.botarena.v1.Wants\"C\n\x0fSessionReleased\x12\x30\n\x04open\x18\x01 \x03(\x0b\x32\".botarena.internal.v1.OpenDecision\"\x10\n\x0eSessionUnknown\" \n\tHeartbeat\x12\x13\n\x0blateness_us\x18\x01 \x01(\r2d\n\x0cRelayService\x12T\n\x05Relay\x12\".botarena.internal.v1.RelayRequest\x1a#.botarena.internal.v1.RelayResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n botarena/internal/v1/relay.proto\x12\x14\x62otarena.internal.v1\x1a\x16\x62otarena/v1/play.proto\"A\n\x0cRelayRequest\x12\x31\n\x06\x65vents\x18\x01 \x03(\x0b\x32!.botarena.internal.v1.WorkerEvent\"C\n\rRelayResponse\x12\x32\n\x06\x65vents\x18\x01 \x03(\x0b\x32\".botarena.internal.v1.GatewayEvent\"\x99\x03\n\x0bWorkerEvent\x12\x0f\n\x07session\x18\x01 \x01(\t\x12.\n\x06\x61ttach\x18\x02 \x01(\x0b\x32\x1c.botarena.internal.v1.AttachH\x00\x12,\n\x05offer\x18\x03 \x01(\x0b\x32\x1b.botarena.internal.v1.OfferH\x00\x12*\n\x07\x64\x65liver\x18\x04 \x01(\x0b\x32\x17.botarena.v1.ArenaEventH\x00\x12(\n\x03\x61sk\x18\x05 \x01(\x0b\x32\x19.botarena.internal.v1.AskH\x00\x12&\n\x03\x65nd\x18\x06 \x01(\x0b\x32\x17.botarena.v1.MatchEndedH\x00\x12\x17\n\rrelease_offer\x18\x07 \x01(\tH\x00\x12.\n\x06\x63\x61ncel\x18\x08 \x01(\x0b\x32\x1c.botarena.internal.v1.CancelH\x00\x12\x34\n\theartbeat\x18\t \x01(\x0b\x32\x1f.botarena.internal.v1.HeartbeatH\x00\x12\x15\n\x0b\x66orget_game\x18\n \x01(\tH\x00\x42\x07\n\x05\x65vent\"\'\n\x06\x41ttach\x12\x0e\n\x06worker\x18\x01 \x01(\t\x12\r\n\x05\x65poch\x18\x02 \x01(\x04\"o\n\x05Offer\x12&\n\x05offer\x18\x01 \x01(\x0b\x32\x17.botarena.v1.SetOffered\x12\x12\n\ntimeout_ms\x18\x02 \x01(\r\x12*\n\x05story\x18\x03 \x01(\x0b\x32\x1b.botarena.internal.v1.Story\"\xac\x01\n\x05Story\x12\x0e\n\x06set_id\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\r\x12<\n\tmatch_ids\x18\x03 \x03(\x0b\x32).botarena.internal.v1.Story.MatchIdsEntry\x12\x13\n\x0btraceparent\x18\x04 \x01(\t\x1a/\n\rMatchIdsEntry\x12\x0b\n\x03key\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\\\n\x03\x41sk\x12/\n\x07request\x18\x01 \x01(\x0b\x32\x1e.botarena.v1.DecisionRequested\x12\x10\n\x08limit_ms\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\".\n\x06\x43\x61ncel\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\"\xfb\x04\n\x0cGatewayEvent\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x32\n\x08\x61ttached\x18\x02 \x01(\x0b\x32\x1e.botarena.internal.v1.AttachedH\x00\x12\x34\n\x05ready\x18\x03 \x01(\x0b\x32#.botarena.internal.v1.ReadyReceivedH\x00\x12\x30\n\x03\x61\x63t\x18\x04 \x01(\x0b\x32!.botarena.internal.v1.ActReceivedH\x00\x12\x30\n\x07\x65xpired\x18\x05 \x01(\x0b\x32\x1d.botarena.internal.v1.ExpiredH\x00\x12\x39\n\x0csession_lost\x18\x06 \x01(\x0b\x32!.botarena.internal.v1.SessionLostH\x00\x12\x39\n\x0csession_live\x18\x07 \x01(\x0b\x32!.botarena.internal.v1.SessionLiveH\x00\x12?\n\x0fsession_unknown\x18\x08 \x01(\x0b\x32$.botarena.internal.v1.SessionUnknownH\x00\x12\x34\n\theartbeat\x18\t \x01(\x0b\x32\x1f.botarena.internal.v1.HeartbeatH\x00\x12;\n\roffer_refused\x18\n \x01(\x0b\x32\".botarena.internal.v1.OfferRefusedH\x00\x12\x16\n\x0cgame_unknown\x18\x0b \x01(\tH\x00\x12\x41\n\x10session_released\x18\x0c \x01(\x0b\x32%.botarena.internal.v1.SessionReleasedH\x00\x42\x07\n\x05\x65vent\"\x1b\n\x08\x41ttached\x12\x0f\n\x07gateway\x18\x01 \x01(\t\"S\n\rReadyReceived\x12\x10\n\x08offer_id\x18\x01 \x01(\t\x12\r\n\x05nonce\x18\x02 \x01(\x0c\x12!\n\x05wants\x18\x03 \x01(\x0b\x32\x12.botarena.v1.Wants\"\xbc\x01\n\x0cOfferRefused\x12\x10\n\x08offer_id\x18\x01 \x01(\t\x12\x39\n\x06reason\x18\x02 \x01(\x0e\x32).botarena.internal.v1.OfferRefused.Reason\"_\n\x06Reason\x12\x16\n\x12REASON_UNSPECIFIED\x10\x00\x12\x12\n\x0eREASON_TIMEOUT\x10\x01\x12\x14\n\x10REASON_NO_CREDIT\x10\x02\x12\x13\n\x0fREASON_DRAINING\x10\x03\"P\n\x0b\x41\x63tReceived\x12\x1d\n\x03\x61\x63t\x18\x01 \x01(\x0b\x32\x10.botarena.v1.Act\x12\x12\n\nelapsed_us\x18\x02 \x01(\r\x12\x0e\n\x06rtt_us\x18\x03 \x01(\r\"Y\n\x07\x45xpired\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\x12\x14\n\x0c\x64isconnected\x18\x04 \x01(\x08\"H\n\x0cOpenDecision\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\r\x12\x12\n\nelapsed_ms\x18\x03 \x01(\r\"?\n\x0bSessionLost\x12\x30\n\x04open\x18\x01 \x03(\x0b\x32\".botarena.internal.v1.OpenDecision\"0\n\x0bSessionLive\x12!\n\x05wants\x18\x01 \x01(\x0b\x32\x12.botarena.v1.Wants\"C\n\x0fSessionReleased\x12\x30\n\x04open\x18\x01 \x03(\x0b\x32\".botarena.internal.v1.OpenDecision\"\x10\n\x0eSessionUnknown\" \n\tHeartbeat\x12\x13\n\x0blateness_us\x18\x01 \x01(\r2d\n\x0cRelayService\x12T\n\x05Relay\x12\".botarena.internal.v1.RelayRequest\x1a#.botarena.internal.v1.RelayResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'botarena.internal.v1.relay_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_STORY_MATCHIDSENTRY']._loaded_options = None
+  _globals['_STORY_MATCHIDSENTRY']._serialized_options = b'8\001'
   _globals['_RELAYREQUEST']._serialized_start=82
   _globals['_RELAYREQUEST']._serialized_end=147
   _globals['_RELAYRESPONSE']._serialized_start=149
@@ -41,37 +43,41 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ATTACH']._serialized_start=630
   _globals['_ATTACH']._serialized_end=669
   _globals['_OFFER']._serialized_start=671
-  _globals['_OFFER']._serialized_end=738
-  _globals['_ASK']._serialized_start=740
-  _globals['_ASK']._serialized_end=832
-  _globals['_CANCEL']._serialized_start=834
-  _globals['_CANCEL']._serialized_end=880
-  _globals['_GATEWAYEVENT']._serialized_start=883
-  _globals['_GATEWAYEVENT']._serialized_end=1518
-  _globals['_ATTACHED']._serialized_start=1520
-  _globals['_ATTACHED']._serialized_end=1547
-  _globals['_READYRECEIVED']._serialized_start=1549
-  _globals['_READYRECEIVED']._serialized_end=1632
-  _globals['_OFFERREFUSED']._serialized_start=1635
-  _globals['_OFFERREFUSED']._serialized_end=1823
-  _globals['_OFFERREFUSED_REASON']._serialized_start=1728
-  _globals['_OFFERREFUSED_REASON']._serialized_end=1823
-  _globals['_ACTRECEIVED']._serialized_start=1825
-  _globals['_ACTRECEIVED']._serialized_end=1905
-  _globals['_EXPIRED']._serialized_start=1907
-  _globals['_EXPIRED']._serialized_end=1996
-  _globals['_OPENDECISION']._serialized_start=1998
-  _globals['_OPENDECISION']._serialized_end=2070
-  _globals['_SESSIONLOST']._serialized_start=2072
-  _globals['_SESSIONLOST']._serialized_end=2135
-  _globals['_SESSIONLIVE']._serialized_start=2137
-  _globals['_SESSIONLIVE']._serialized_end=2185
-  _globals['_SESSIONRELEASED']._serialized_start=2187
-  _globals['_SESSIONRELEASED']._serialized_end=2254
-  _globals['_SESSIONUNKNOWN']._serialized_start=2256
-  _globals['_SESSIONUNKNOWN']._serialized_end=2272
-  _globals['_HEARTBEAT']._serialized_start=2274
-  _globals['_HEARTBEAT']._serialized_end=2306
-  _globals['_RELAYSERVICE']._serialized_start=2308
-  _globals['_RELAYSERVICE']._serialized_end=2408
+  _globals['_OFFER']._serialized_end=782
+  _globals['_STORY']._serialized_start=785
+  _globals['_STORY']._serialized_end=957
+  _globals['_STORY_MATCHIDSENTRY']._serialized_start=910
+  _globals['_STORY_MATCHIDSENTRY']._serialized_end=957
+  _globals['_ASK']._serialized_start=959
+  _globals['_ASK']._serialized_end=1051
+  _globals['_CANCEL']._serialized_start=1053
+  _globals['_CANCEL']._serialized_end=1099
+  _globals['_GATEWAYEVENT']._serialized_start=1102
+  _globals['_GATEWAYEVENT']._serialized_end=1737
+  _globals['_ATTACHED']._serialized_start=1739
+  _globals['_ATTACHED']._serialized_end=1766
+  _globals['_READYRECEIVED']._serialized_start=1768
+  _globals['_READYRECEIVED']._serialized_end=1851
+  _globals['_OFFERREFUSED']._serialized_start=1854
+  _globals['_OFFERREFUSED']._serialized_end=2042
+  _globals['_OFFERREFUSED_REASON']._serialized_start=1947
+  _globals['_OFFERREFUSED_REASON']._serialized_end=2042
+  _globals['_ACTRECEIVED']._serialized_start=2044
+  _globals['_ACTRECEIVED']._serialized_end=2124
+  _globals['_EXPIRED']._serialized_start=2126
+  _globals['_EXPIRED']._serialized_end=2215
+  _globals['_OPENDECISION']._serialized_start=2217
+  _globals['_OPENDECISION']._serialized_end=2289
+  _globals['_SESSIONLOST']._serialized_start=2291
+  _globals['_SESSIONLOST']._serialized_end=2354
+  _globals['_SESSIONLIVE']._serialized_start=2356
+  _globals['_SESSIONLIVE']._serialized_end=2404
+  _globals['_SESSIONRELEASED']._serialized_start=2406
+  _globals['_SESSIONRELEASED']._serialized_end=2473
+  _globals['_SESSIONUNKNOWN']._serialized_start=2475
+  _globals['_SESSIONUNKNOWN']._serialized_end=2491
+  _globals['_HEARTBEAT']._serialized_start=2493
+  _globals['_HEARTBEAT']._serialized_end=2525
+  _globals['_RELAYSERVICE']._serialized_start=2527
+  _globals['_RELAYSERVICE']._serialized_end=2627
 # @@protoc_insertion_point(module_scope)

@@ -150,19 +150,71 @@ class Offer(google.protobuf.message.Message):
 
     OFFER_FIELD_NUMBER: builtins.int
     TIMEOUT_MS_FIELD_NUMBER: builtins.int
+    STORY_FIELD_NUMBER: builtins.int
     timeout_ms: builtins.int
     @property
     def offer(self) -> botarena.v1.play_pb2.SetOffered: ...
+    @property
+    def story(self) -> global___Story:
+        """What logs and traces call the set; absent where nobody asked for them."""
+
     def __init__(
         self,
         *,
         offer: botarena.v1.play_pb2.SetOffered | None = ...,
         timeout_ms: builtins.int = ...,
+        story: global___Story | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["offer", b"offer"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["offer", b"offer", "timeout_ms", b"timeout_ms"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["offer", b"offer", "story", b"story"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["offer", b"offer", "story", b"story", "timeout_ms", b"timeout_ms"]) -> None: ...
 
 global___Offer = Offer
+
+@typing.final
+class Story(google.protobuf.message.Message):
+    """A set, as logs and traces of all processes name it. Bots hear nothing of it."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class MatchIdsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.int
+        value: builtins.str
+        def __init__(
+            self,
+            *,
+            key: builtins.int = ...,
+            value: builtins.str = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
+    SET_ID_FIELD_NUMBER: builtins.int
+    ATTEMPT_FIELD_NUMBER: builtins.int
+    MATCH_IDS_FIELD_NUMBER: builtins.int
+    TRACEPARENT_FIELD_NUMBER: builtins.int
+    set_id: builtins.str
+    attempt: builtins.int
+    traceparent: builtins.str
+    """W3C's traceparent; empty where traces are off."""
+    @property
+    def match_ids(self) -> google.protobuf.internal.containers.ScalarMap[builtins.int, builtins.str]:
+        """By the games' numbers in the set."""
+
+    def __init__(
+        self,
+        *,
+        set_id: builtins.str = ...,
+        attempt: builtins.int = ...,
+        match_ids: collections.abc.Mapping[builtins.int, builtins.str] | None = ...,
+        traceparent: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["attempt", b"attempt", "match_ids", b"match_ids", "set_id", b"set_id", "traceparent", b"traceparent"]) -> None: ...
+
+global___Story = Story
 
 @typing.final
 class Ask(google.protobuf.message.Message):

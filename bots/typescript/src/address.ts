@@ -67,7 +67,7 @@ function readCa(path: string): Buffer {
   try {
     pem = readFileSync(path);
   } catch (error) {
-    throw new Misconfigured(`cannot read the CA: ${(error as Error).message}`);
+    throw new Misconfigured(`cannot read the CA ${path}: ${(error as Error).message}`);
   }
   if (!pem.includes("-----BEGIN CERTIFICATE-----"))
     throw new Misconfigured(`the CA ${path} holds no certificate in PEM`);

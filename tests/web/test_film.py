@@ -79,7 +79,7 @@ def said(event: Event, eyes: Eyes, part: Played | None) -> str:
 
 
 @pytest.mark.parametrize(("game", "players"), HIDING)
-def test_what_a_seat_cannot_tell_apart_makes_the_same_film(game: str, players: int) -> None:
+def test_r25_what_a_seat_or_a_spectator_cannot_tell_apart_makes_the_same_film(game: str, players: int) -> None:
     """Hidden outcomes are dealt otherwise, so that nothing a seat was told changes: its film is the same, byte by byte."""
     match, rng = match_of(game, players), Random(players)
     tried = 0

@@ -101,7 +101,7 @@ async def until(there: Callable[[], Any]) -> None:
         await asyncio.sleep(0.05)
 
 
-def test_nobody_watches_a_shared_deal_or_a_hidden_event(web: WebArena) -> None:
+def test_r25_nobody_watches_a_shared_deal_or_a_hidden_event(web: WebArena) -> None:
     """The worker tells nothing of a deal that other games share; a set that is not listed has neither page nor stream."""
     plan, match, keep = begun(web, "shared")
     with Broadcast().of(job_of(plan, plan.games)) as watch:

@@ -12,12 +12,10 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from arena.errors import ArenaError, Unavailable
+from arena.errors import ArenaError
 from arena.host.house import HouseBots
-from arena.host.play import Voided
 from arena.host.port import Port
-from arena.host.processes import BotDidNotConnect
-from arena.host.sets import NotReady, play_set
+from arena.host.sets import play_set
 from arena.web.play.chair import Chair
 from arena.web.play.order import PERSON, Order
 from arena.web.play.table import Refused, Table
@@ -25,12 +23,14 @@ from bots.house.catalogue import HouseBot, find
 
 log = logging.getLogger(__name__)
 
-IDLE_S: Final = 300.0
+IDLE_S: Final = 900.0
 """How long a table stays open, or a game goes on, with nobody of those who sit there connected."""
 WAITING_S: Final = 1800.0
 """How long a table waits for people."""
 KEEP_S: Final = 1800.0
 """How long a table that is over stays as it is for those who look at it no more; its record stays longer."""
+KEPT: Final = 256
+"""Tables in memory at most, however many are opened and left within that time."""
 SWEEP_S: Final = 5.0
 NICENESS: Final = 5
 """House bots here stand back behind the pages."""
@@ -74,6 +74,9 @@ class Lounge:
         searching = sum(chair.bot is not None and _searches(chair.bot) for table in running for chair in table.chairs)
         if searching + sum(name != PERSON and _searches(find(name)) for name in order.others) > SEARCHERS:
             raise Refused(503, "all bots that search are busy; try another opponent, or again in a while")
+        over = [one.id for one in self._tables.values() if not one.running]
+        for table_id in over[: max(0, len(self._tables) + 1 - KEPT)]:
+            del self._tables[table_id]
         table = Table(order, name, address)
         self._tables[table.id] = table
         self.begin(table)
@@ -135,9 +138,8 @@ class Lounge:
         ports = _Ports(self, table)
         try:
             await play_set(table.job(), ports, table, self._key, table.watch)
-        except asyncio.CancelledError:
-            raise
-        except (NotReady, BotDidNotConnect, Voided, Unavailable) as error:
+        except ArenaError as error:
+            # A bot did not start or was not ready, or the engine failed: nobody at the table did it.
             log.warning("table %s: %s", table.id, error)
             table.end("the arena could not play this game; that is nobody's loss")
         finally:

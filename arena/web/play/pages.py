@@ -27,9 +27,9 @@ from arena.web.replay import Replayed, replayed
 from arena.web.site import WARM_S, NotHere, Site
 
 MAX_BODY: Final = 4_096
-PER_S: Final = 5
-BURST: Final = 40
-"""How often an address may open a table, sit down, move: more than hands can, less than a table can bear."""
+PER_S: Final = 20
+BURST: Final = 200
+"""How often an address may open a table, sit down, move: more than a house full of hands can, less than a table can bear."""
 BEARER: Final = "Bearer "
 
 
@@ -70,6 +70,7 @@ async def new(request: Request) -> Response:
         return Content(_form(site, game).encode(), HTML).answer(request)
     try:
         _same_origin(request)
+        _in_time(request)
         form = parse_qs((await _body(request)).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=40)
         name = form.get("name", [""])[-1]
         table = _doors(request).lounge.open(order_of(game, form), name, _address(request))
@@ -114,9 +115,11 @@ async def act(request: Request) -> Response:
     """
     try:
         _same_origin(request)
-        if not _doors(request).rates.admit(request):
-            raise Refused(429, "that is faster than anybody plays; wait a moment")
-        return _told(ACTS[request.path_params["what"]](request, _table(request), _document(await _body(request))))
+        _in_time(request)
+        do = ACTS.get(request.path_params["what"])
+        if do is None:
+            raise Refused(404, f"at a table one can {', '.join(ACTS)}")
+        return _told(do(request, _table(request), _document(await _body(request))))
     except Refused as error:
         return _told({"problem": str(error)}, error.status)
 
@@ -300,6 +303,12 @@ def _same_origin(request: Request) -> None:
     elsewhere = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
     if site not in ("same-origin", "none") or elsewhere:
         raise Refused(403, "this can be asked by the arena's own pages only")
+
+
+def _in_time(request: Request) -> None:
+    """Raises Refused of an address that asks faster than people play."""
+    if not _doors(request).rates.admit(request):
+        raise Refused(429, "that is faster than anybody plays; wait a moment")
 
 
 def _address(request: Request) -> str:

@@ -186,13 +186,13 @@ class Table:
         """
         if self._viewers[seat] >= SPECTATORS:
             raise Refused(503, "as many look at this table as can")
-        self._viewers[seat] += 1
-        self.touch()
         return self._stream(seat, have)
 
     async def _stream(self, seat: int | None, have: int) -> AsyncIterator[str]:
         frames, version = self._reels[seat].frames, -1
         have = min(have, len(frames))
+        self._viewers[seat] += 1
+        self.touch()
         try:
             while not self._closed:
                 changed, message = self._changed, dict[str, Any]()

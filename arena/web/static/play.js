@@ -16,7 +16,7 @@ const MANY = 24;
 
 const frames = [];
 let state = null, shown = -1, busy = false, hurry = false;
-let answered = 0, narrowed = null, askedAt = 0, byKey = false, invitation = "", lost = false;
+let answered = 0, narrowed = null, askedAt = 0, byKey = false, invitation = "", lost = false, offered = "";
 
 // ---------------------------------------------------------------- talking with the arena
 
@@ -104,6 +104,7 @@ function hear({ from = 0, frames: more = [], state: fresh }) {
 /** Shows the frames that are not shown yet, one after the other, and then what is to be decided. */
 async function advance() {
   if (busy || state.phase === "waiting") return tellTurn();
+  if (shown === frames.length - 1) return settle();
   busy = true;
   choices([]);
   hurry = shown < 0;
@@ -197,7 +198,9 @@ function choices(legal) {
   box.hidden = legal.length === 0;
   typed.hidden = legal.length <= MANY;
   if (typed.hidden) typed.value = "";
-  const wanted = typed.value.trim().toLowerCase();
+  const wanted = typed.value.trim().toLowerCase(), says = JSON.stringify([narrowed !== null, wanted, legal]);
+  if (says === offered) return;
+  offered = says;
   const fitting = legal.filter((text) => `${text} ${phrase(game, text)}`.toLowerCase().includes(wanted));
   $("[data-asks]").replaceChildren(narrowed ? "Which of these?" : question(game, legal), make("span", "tag num", `${legal.length}`));
   const buttons = fitting.map((text) => {

@@ -69,7 +69,7 @@ record Address(String text, ChannelCredentials credentials) {
     } catch (CertificateException error) {
       throw wrong("the CA " + ca + " holds no certificate in PEM");
     } catch (IOException | InvalidPathException error) {
-      throw wrong("cannot read the CA: " + error);
+      throw wrong("cannot read the CA " + ca + ": " + error);
     }
   }
 

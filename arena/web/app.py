@@ -57,6 +57,7 @@ ROUTES: Final = (
     Route("/games", reading.games),
     Route("/games/{name}", reading.game),
     Route("/docs", reading.docs),
+    Route("/docs/first-bot/{language}", reading.kit),
     Route("/docs/{page}", reading.doc),
     Route("/status", status.page),
     Route("/metrics", exporter.page),
@@ -116,7 +117,9 @@ def build(settings: Settings) -> Starlette:
     app.state.watched = watched
     app.state.doors = doors
     app.state.rates = Rates(settings.limits.api_requests_per_s, settings.limits.api_burst)
-    app.state.described = Content(orjson.dumps(document(OPERATIONS, commands.COMMANDS), option=orjson.OPT_INDENT_2), JSON)
+    app.state.described = Content(
+        orjson.dumps(document(OPERATIONS, commands.COMMANDS), option=orjson.OPT_INDENT_2), JSON
+    )
     app.state.exporter = Exporter(site)
     app.add_middleware(_Timed, exporter=app.state.exporter)
     return app

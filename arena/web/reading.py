@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import engines
+from arena import kits
 from arena.match.deal import rules_hash
 from arena.storage import overview, queries
 from arena.web.content import HTML, Content
@@ -22,6 +23,9 @@ DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
 HOUR: Final = 60
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
 _TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
+_LINK: Final = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
+_DOC: Final = re.compile(r"(?:(?:\.\./)*docs/)?([a-z0-9-]+)\.md(?:#.*)?")
+_KIT: Final = re.compile(r"(?:\.\./)*bots/([a-z]+)/README\.md")
 _PAGE: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -62,7 +66,7 @@ async def docs(request: Request) -> Response:
 
     async def make() -> Content:
         pages = [(path.stem, title(path.read_text(encoding="utf-8"))) for path in sorted(DOCS.glob("*.md"))]
-        return Content(site.html("docs.html", pages=pages).encode(), HTML)
+        return Content(site.html("docs.html", pages=pages, kits=_kits()).encode(), HTML)
 
     return await site.page(request, "docs", WARM_S, make)
 
@@ -82,9 +86,40 @@ async def doc(request: Request) -> Response:
     return await site.page(request, ("doc", name), WARM_S, make)
 
 
+async def kit(request: Request) -> Response:
+    """``/docs/first-bot/{language}``: what the language's kit says of itself."""
+    site: Site = request.app.state.site
+    language = request.path_params["language"]
+
+    async def make() -> Content:
+        if language not in _kits():
+            raise NotHere(f"there is no kit for {language!r}")
+        text = (kits.FOLDER / language / "README.md").read_text(encoding="utf-8")
+        return Content(site.html("doc.html", title=title(text), body=rendered(text)).encode(), HTML)
+
+    return await site.page(request, ("kit", language), WARM_S, make)
+
+
+def _kits() -> dict[str, str]:
+    """Languages whose kit has something to read here, and what people call them."""
+    there = (language for language in kits.languages() if (kits.FOLDER / language / "README.md").is_file())
+    return {language: kits.load(language).title for language in there}
+
+
+def _reachable(link: re.Match[str]) -> str:
+    """A link between files of the project as one between pages; its text alone where no page shows the file."""
+    target, text = link[1], link[2]
+    if page := _DOC.fullmatch(target):
+        return f'<a href="/docs/{page[1]}">{text}</a>'
+    if readme := _KIT.fullmatch(target):
+        return f'<a href="/docs/first-bot/{readme[1]}">{text}</a>'
+    return link[0] if target.startswith(("http://", "https://", "/", "#")) else text
+
+
 def rendered(text: str) -> Markup:
     """Markdown as HTML; HTML in it stays text. Wide tables and code scroll by themselves."""
     html = _MARKDOWN.render(text)
+    html = _LINK.sub(_reachable, html)
     html = html.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
     html = html.replace("</table>", "</table></div>")
     html = html.replace("<pre>", '<pre tabindex="0">')

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from arena import kits
 from arena.match.record import parse_record
 from arena.match.replay import verify
 from arena.web.words import reason
@@ -222,3 +223,16 @@ def test_a_ladder_is_searched_as_a_whole(web: WebArena) -> None:
         assert page.status == 200
         assert "No bot on this ladder" in page.text
         assert "<img" not in page.text
+
+
+def test_each_language_has_its_first_bot(web: WebArena) -> None:
+    """The documentation leads to a page for each kit, with the text of its own README and links to pages that there are."""
+    addresses = re.findall(r'href="(/docs/first-bot[^"]*)"', web.get("/docs").text)
+    assert len(set(addresses)) == len(kits.languages())
+    for address in addresses:
+        page = web.get(address)
+        assert page.status == 200, address
+        body = page.text.split("<article")[1].split("</article>")[0]
+        for target in re.findall(r'href="([^"#]+)"', body):
+            assert target.startswith("https://") or web.get(target).status == 200, (address, target)
+    assert web.get("/docs/first-bot/cobol").status == 404

@@ -84,6 +84,7 @@ class Desk:
         self._slots = slots
         self._paces = paces
         self._retired = retired
+        self._held: set[int] = set()
         online = [bot for bot in online if not patience.rests(bot.version_id, now)]
         self._online = online
         self._processes: dict[int, list[OnlineBot]] = {}
@@ -106,7 +107,9 @@ class Desk:
         """A new set of a ladder; None if there is no room for it, its backlog is full, or nobody is free."""
         if not self._has_room(book):
             return None
-        candidates = [one for one in self._candidates(book) if one.version not in self._retired]
+        candidates = [
+            one for one in self._candidates(book) if one.version not in self._retired and one.version not in self._held
+        ]
         external = [bot.version for bot in candidates if not bot.house]
         versions = next_set(
             candidates,
@@ -130,6 +133,18 @@ class Desk:
         if any(version not in known or known[version].seats < seats for version, seats in needed.items()):
             return None
         return self._seat(book, versions)
+
+    def hold(self, book: Book, versions: Sequence[int], owner: int) -> None:
+        """Gives those of ``versions`` that are the ``owner``'s to no ladder in this round: a table of all of them waits for
+        their seats. Unless it could never be made of the processes that are connected.
+        """
+        needed = Counter(version for version in versions if not book.members[version].house)
+        credit = Counter[int]()
+        for bot in self._online:
+            if bot.joins(book):
+                credit[bot.version_id] += bot.credit
+        if needed <= credit:
+            self._held.update(version for version in needed if book.members[version].owner == owner)
 
     def _has_room(self, book: Book) -> bool:
         if self._queued[book.ladder_id] >= self._settings.backlog:

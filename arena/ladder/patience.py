@@ -1,4 +1,4 @@
-"""How long bots wait for a choice of opponents, and which of them sit out because they did not answer.
+"""How long bots wait for a choice of opponents, which of them sit out because they did not answer, and whose turn it is.
 
 The memory of one scheduler: nothing is lost with it but a little patience.
 """
@@ -12,6 +12,7 @@ from typing import Final
 from arena.ladder.book import InFlight
 
 MOST_PATIENCE_MS: Final = 60_000
+TURN_MS: Final = 10_000
 SHARE: Final = 0.5
 """Of how long its last set on that ladder took: what a bot may wait. A fast bot hardly waits for slow ones."""
 FIRST_REST_MS: Final = 10_000
@@ -61,3 +62,26 @@ class Patience:
         """Whether it sits out."""
         until, _ = self._rests.get(version, (0, 0))
         return now < until
+
+
+@dataclass(slots=True)
+class Turns:
+    """Trials and ladders take turns with the seats of a trial's bots: sets for one, then one for the other."""
+
+    _given: dict[str, tuple[int, frozenset[int]]] = field(default_factory=dict)
+
+    def took(self, trial_id: str, versions: Collection[int], now: int) -> None:
+        """A trial has a set of these versions: it is the ladders' turn."""
+        self._given[trial_id] = now, frozenset(versions)
+
+    def played(self, versions: Collection[int]) -> None:
+        """The ladders have sets with these versions: it is the turn of the trials that they are in."""
+        for trial_id in [one for one, (_, waiting) in self._given.items() if not waiting.isdisjoint(versions)]:
+            del self._given[trial_id]
+
+    def has(self, trial_id: str, now: int) -> bool:
+        """Whether it is the trial's turn; ladders that do not take theirs for a while have had it."""
+        if trial_id not in self._given:
+            return True
+        since, _ = self._given[trial_id]
+        return now - since >= TURN_MS

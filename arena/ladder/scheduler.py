@@ -25,7 +25,7 @@ from arena.ladder.book import Book, InFlight, in_flight, mark_by_name
 from arena.ladder.desk import Desk, OnlineBot, Table
 from arena.ladder.entry import enter
 from arena.ladder.official import make_due
-from arena.ladder.patience import Patience
+from arena.ladder.patience import Patience, Turns
 from arena.match.deal import DealMode
 from arena.settings import SchedulerSettings
 from arena.storage import challenges, outbox, versions
@@ -43,8 +43,6 @@ ROLE: Final = "scheduler"
 PAGE: Final = 5_000
 """Ledger entries read before the lead is renewed."""
 SEEN_EVERY_MS: Final = 5 * 60 * 1000
-TRIALS_FIRST: Final = 0.5
-"""How often trials take seats before the ladders do."""
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +101,7 @@ class Scheduler:
         self._books: dict[int, Book] = {}
         self._saw_at = 0
         self._patience = Patience()
+        self._turns = Turns()
         self._random = SystemRandom()
 
     def round(self) -> Round:
@@ -208,14 +207,11 @@ class Scheduler:
             retired=now.retired,
         )
         made = self._challenges(leadership, desk)
-        # A bot with one seat plays for trials and for its ladders in turn.
-        trials_first = self._random.random() < TRIALS_FIRST
-        if now.trials and trials_first:
-            made += self._trials(leadership, desk)
+        if now.trials:
+            made += self._trials(leadership, desk, now.ms)
         for book, tables in self._seat_all(desk):
             made += self._insert(leadership, book, tables)
-        if now.trials and not trials_first:
-            made += self._trials(leadership, desk)
+            self._turns.played({seat.version_id for table in tables for seat in table.seats})
         return made
 
     def _saw(self, leadership: Leadership, online: Sequence[OnlineBot], now: int) -> None:
@@ -240,18 +236,23 @@ class Scheduler:
                     challenges.attach(connection, one.id, made[-1])
         return made
 
-    def _trials(self, leadership: Leadership, desk: Desk) -> list[str]:
+    def _trials(self, leadership: Leadership, desk: Desk, now: int) -> list[str]:
         """The sets that trials want, as far as their bots have seats; what they have played is counted."""
         made: list[str] = []
         with self._database.write() as connection:
             keep_lead(connection, leadership)
             for one in trials.due(connection):
                 book = self._books.get(one.ladder_id)
+                if book is None or not one.numbers or not self._turns.has(one.id, now):
+                    continue
                 for number in one.numbers:
-                    if book is None or (table := desk.named(book, one.versions)) is None:
+                    if (table := desk.named(book, one.versions)) is None:
                         break
                     made.append(_create(connection, book, table, book.budget_ms(), rated=False))
                     trials.attach(connection, one.id, number, made[-1])
+                    self._turns.took(one.id, [seat.version_id for seat in table.seats if seat.instance], now)
+                if self._turns.has(one.id, now):
+                    desk.hold(book, one.versions, one.account_id)
         return made
 
     def _not_in_events(self, online: Sequence[OnlineBot]) -> list[OnlineBot]:

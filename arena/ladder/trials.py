@@ -64,9 +64,10 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Sets that a trial wants now: the numbers, and who sits there by position."""
+    """Sets that a trial of an account wants now: the numbers, and who sits there by position."""
 
     id: str
+    account_id: int
     ladder_id: int
     versions: tuple[int, ...]
     numbers: tuple[int, ...]
@@ -206,7 +207,7 @@ def _advance(connection: Connection, row: Row[Any]) -> Due | None:
     following = max((one.number for one in sets), default=row.consumed - 1) + 1
     wanted = [*(one.number for one in spoilt), *range(following, row.most_sets)][: max(0, IN_FLIGHT - flying)]
     versions = (row.new_version_id, *[row.old_version_id] * (row.players - 1))
-    return Due(row.id, row.ladder_id, versions, tuple(wanted))
+    return Due(row.id, row.account_id, row.ladder_id, versions, tuple(wanted))
 
 
 def _ended(row: Row[Any], test: Sprt, spoilt: list[Row[Any]]) -> str:

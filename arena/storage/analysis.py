@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 from statistics import fmean
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ MOST_GAMES: Final = 20_000
 SHOWN_MATCHES: Final = 5
 CLOCKED_GAMES: Final = 200
 """The newest so many are replayed to see how the clock was used."""
-CLOCK_PARTS: Final = (0.1, 0.25, 0.5, 0.8, 1.0)
+CLOCK_PARTS: Final = (0.0, 0.1, 0.25, 0.5, 0.8, 1.0)
 MOST_ENTRIES: Final = 200_000
 """The newest so many entries of a ledger are looked at for odd pairs and circles."""
 
@@ -225,8 +225,8 @@ def _by_clock(spent: Iterable[tuple[str, str, float, ClockUse]]) -> dict[str, li
     parts: dict[str, list[tuple[str, str, float]]] = {}
     for set_id, match_id, score, used in spent:
         game = (set_id, match_id, score)
-        upper = next(bound for bound in CLOCK_PARTS if used.share <= bound)
-        parts.setdefault(f"used up to {upper:.0%} of its time", []).append(game)
+        lower, upper = next((a, b) for a, b in pairwise(CLOCK_PARTS) if used.share <= b)
+        parts.setdefault(f"used {lower:.0%} to {upper:.0%} of its time", []).append(game)
         if used.near:
             parts.setdefault(f"decisions near the limit ({NEAR:.0%} of it or more)", []).append(game)
     return parts

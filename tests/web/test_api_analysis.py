@@ -46,7 +46,7 @@ def test_weakness_with_the_use_of_the_clock(played: WebArena) -> None:
     found = get(played, f"/ladders/{POP}/bots/zephyr/weakness")
     assert found["clock"]["games"] == found["games"] > 0
     assert 0 < found["clock"]["share"] < 1
-    assert sum(part["games"] for part in found["by_clock"] if "up to" in part["what"]) == found["games"]
+    assert sum(part["games"] for part in found["by_clock"] if "of its time" in part["what"]) == found["games"]
     with played.arena.database.read() as connection:
         known = set(connection.execute(select(result.c.match_id)).scalars())
         same = analysis.weakness(connection, POP, "zephyr", played.arena.records)

@@ -5,6 +5,7 @@ Bearer tokens alone count, and cookies never do, so that no other page can ask i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from types import NoneType
@@ -27,6 +28,9 @@ from arena.web.content import JSON, Content
 from arena.web.site import HOT_S, NotHere, Site
 
 MOST_BODY: Final = 16 * 1024
+MOST_INTEGER: Final = 2**53 - 1
+WORD: Final = r"[A-Za-z0-9@._+-]{1,120}"
+"""What every text in a body is: the name of a ladder, a bot or a version."""
 ID: Final = r"[A-Za-z0-9_-]{1,40}"
 _BOT: Final = Parameter("name", "The bot's name.", NAME.pattern, where="path")
 _LABEL: Final = Parameter("label", "The version's label.", LABEL.pattern, where="path")
@@ -217,10 +221,10 @@ def _value(name: str, kind: Any, value: Any) -> Any:
         return None
     number = isinstance(value, int | float) and not isinstance(value, bool)
     for choice in choices:
-        if choice is str and isinstance(value, str) and value.isprintable():
+        if choice is str and isinstance(value, str) and re.fullmatch(WORD, value, re.ASCII):
             return value
-        if choice is int and number and isinstance(value, int) and abs(value) < 2**53:
-            return value
+        if choice is int and number and value == int(value) and abs(value) <= MOST_INTEGER:
+            return int(value)
         if choice is float and number:
             return float(value)
         if choice == tuple[str, ...] and isinstance(value, list):

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from arena.web.api.answers import Problem
-from arena.web.api.commands import Command
+from arena.web.api.commands import MOST_INTEGER, WORD, Command
 from arena.web.api.serving import PREFIX, PROBLEM, TITLES, Operation, Parameter
 from arena.web.content import JSON
 
@@ -77,11 +77,25 @@ def _body(kind: type, schemas: dict[str, Any]) -> dict[str, Any]:
     schema: dict[str, Any] = {
         "type": "object",
         "description": " ".join((inspect.getdoc(kind) or "").split()),
-        "properties": {one.name: schema_of(hints[one.name], schemas) for one in fields(kind)},
+        "properties": {one.name: _bounded(schema_of(hints[one.name], schemas)) for one in fields(kind)},
         "additionalProperties": False,
     }
     if required := [one.name for one in fields(kind) if one.default is MISSING]:
         schema["required"] = required
+    return schema
+
+
+def _bounded(schema: dict[str, Any]) -> dict[str, Any]:
+    """With what a member of a body has to fit beyond its type."""
+    match schema.get("type"):
+        case "string":
+            return {**schema, "pattern": f"^(?:{WORD})$"}
+        case "integer":
+            return {**schema, "minimum": -MOST_INTEGER, "maximum": MOST_INTEGER}
+        case "array":
+            return {**schema, "items": _bounded(schema["items"])}
+        case None:
+            return {"anyOf": [_bounded(one) for one in schema["anyOf"]]}
     return schema
 
 

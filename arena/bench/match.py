@@ -28,10 +28,12 @@ from arena.supervisor import python, wait_for
 
 CONCURRENCY: Final = 2
 ROUNDS: Final = 3
-FIRST_GAMES: Final = 20
+FIRST_GAMES: Final = 8
 KAGGLE, CHESS, LOOP = "kaggle_environments", "python_chess", "json_lines"
 MUST: Final = {KAGGLE: 100.0, CHESS: 1.5}
 STOCKFISH: Final = ("stockfish", "/usr/games/stockfish")
+WARM_UP: Final = 100
+"""Moves of the bare loop that do not count."""
 LEGAL: Final = list(range(8))
 
 OURS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -45,7 +47,10 @@ Contestant = Callable[[float], Awaitable[float]]
 
 
 async def match(seconds: float, stockfish: str | None, say: Say) -> dict[str, Any]:
-    """All contestants that are there, ``seconds`` each in three rounds. Ratios are medians of those within a round."""
+    """All contestants that are there, ``seconds`` each in three rounds. Ratios are medians of those within a round.
+
+    The first round of ``arena match`` is a few games long, for it is not known yet how many take so long.
+    """
     rates: dict[str, list[float]] = {}
     async with _contestants(stockfish, say) as (contestants, left_out):
         for turn in range(ROUNDS):
@@ -98,9 +103,11 @@ async def _contestants(stockfish: str | None, say: Say) -> AsyncIterator[tuple[d
 def _arena(bot: tuple[str, ...]) -> Contestant:
     """``arena match`` between two processes of a bot."""
 
+    games_per_s = 0.0
+
     async def play(seconds: float) -> float:
-        _, games_per_s = await _games(bot, FIRST_GAMES)
-        moves_per_s, _ = await _games(bot, max(FIRST_GAMES, int(seconds * games_per_s)))
+        nonlocal games_per_s
+        moves_per_s, games_per_s = await _games(bot, max(FIRST_GAMES, int(seconds * games_per_s)))
         return moves_per_s
 
     return play
@@ -122,20 +129,23 @@ async def _games(bot: tuple[str, ...], games: int) -> tuple[float, float]:
 
 
 async def _json_lines(seconds: float) -> float:
+    """Lines to one process and back; nobody checks what it says."""
+
     def play() -> float:
         words = python(rivals.program("json_lines"))
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            moves, began = 0, 0.0
-            while moves < 100 or time.perf_counter() - began < seconds:
-                if moves == 100:
-                    began = time.perf_counter()
+            moves, began = -WARM_UP, time.perf_counter()
+            while moves < 0 or time.perf_counter() - began < seconds:
                 process.stdin.write(json.dumps({"legal": LEGAL}) + "\n")
                 assert json.loads(process.stdout.readline())["action"] == 0
                 moves += 1
+                if moves == 0:
+                    began = time.perf_counter()
+            elapsed_s = time.perf_counter() - began
             process.stdin.close()
-            return (moves - 100) / (time.perf_counter() - began)
+            return moves / elapsed_s
 
     return await asyncio.to_thread(play)
 
@@ -157,11 +167,13 @@ def _program(interpreter: str, script: str, *words: str) -> Contestant:
 
     async def play(seconds: float) -> float:
         process = await asyncio.create_subprocess_exec(
-            *dies_with_parent((interpreter, script, *words, str(seconds))), stdout=subprocess.PIPE
+            *dies_with_parent((interpreter, script, *words, str(seconds))),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
-        output, _ = await process.communicate()
+        output, errors = await process.communicate()
         if process.returncode != 0:
-            raise ArenaError(f"{Path(script).name} ended with status {process.returncode}")
+            raise ArenaError(f"{Path(script).name} ended with status {process.returncode}: {errors.decode()[-500:]}")
         done = json.loads(output)
         return float(done["moves"] / done["seconds"])
 

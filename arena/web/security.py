@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.web.api.serving import PREFIX, problem
 
 POLICY: Final = "; ".join(
     (
@@ -51,7 +54,12 @@ class Guard:
 
         query: bytes = scope.get("query_string", b"")
         if b"token=" in query or b"arena_" in query or len(query) > MAX_QUERY:
-            refusal = PlainTextResponse("A token does not belong into an address, and no address is so long.\n", 400)
+            why = "A token does not belong into an address, and no address is so long."
+            refusal = (
+                problem(Request(scope), 400, why)
+                if scope["path"].startswith(f"{PREFIX}/")
+                else PlainTextResponse(f"{why}\n", 400)
+            )
             await refusal(scope, receive, send_guarded)
             return
         await self._app(scope, receive, send_guarded)

@@ -132,6 +132,7 @@ def test_an_answer_that_is_known_is_not_sent_again(web: WebArena) -> None:
         ("/matches?ladder=none", 404),
         ("/matches?bot=nobody", 404),
         ("/status?verbose=1", 400),
+        ("/matches?cursor=" + "a" * 2_001, 400),
     ],
 )
 def test_errors_are_problems(web: WebArena, path: str, status: int) -> None:

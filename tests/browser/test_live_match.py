@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from arena.gateway.registry import connect_redis
 from arena.host.broadcast import Broadcast
-from tests.browser.test_browser import visit
+from tests.browser.test_browser import AXE, SERIOUS, visit
 from tests.web.slowly import SlowMatch, job_of
 from tests.web.support import POP, WebArena
 
@@ -50,6 +50,12 @@ def test_a_running_match_is_watched_to_its_end(page: Page, web: WebArena) -> Non
         expect(page.locator("[data-of]")).to_have_text(str(len(match.referee.events)))
         expect(at).to_have_text(str(len(match.referee.events)), timeout=30_000)
         assert page.evaluate("window.same")
+        page.set_viewport_size({"width": 360, "height": 740})
+        expect(page.locator("[data-stage]")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+        page.evaluate(AXE)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        assert [one["id"] for one in found["violations"] if one["impact"] in SERIOUS] == []
     finally:
         stop.set()
         worker.join()

@@ -41,7 +41,8 @@ export function mount(root, { fetchFilm, board, n: at = null }) {
   const films = new Map();
   const paintText = textBoard($("[data-picture]"));
   let eyes = root.querySelector(".eyes [aria-current]").dataset.eyes;
-  let last = Number(root.dataset.last), running = at !== null;
+  const running = at !== null;
+  let last = Number(root.dataset.last);
   let n = fromAddress() ?? at ?? Number($("[data-n]").textContent);
   let shown = null, timer = null, ticket = 0;
 
@@ -58,6 +59,7 @@ export function mount(root, { fetchFilm, board, n: at = null }) {
   }
 
   function toAddress() {
+    if (running) return; // the finished match is to be shown from its end, with everything
     const whose = { all: "", public: "p" }[eyes] ?? `s${eyes}`;
     history.replaceState(null, "", `${location.href.split("#")[0]}#${n}${whose}`);
   }

@@ -130,6 +130,7 @@ def serving(arena: SeededArena, redis_url: str) -> Iterator[WebArena]:
         "ARENA_DATA_DIR": str(folder),
         "ARENA_REDIS_URL": redis_url,
         "ARENA_WEB_LISTEN": f"127.0.0.1:{port}",
+        "ARENA_WEB_TABLES_PER_ADDRESS": "32",  # tests come from one address, and leave tables behind
     }
     with (folder / "web.log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-m", "arena", "web"], env=environment, stdout=log, stderr=log)

@@ -175,7 +175,7 @@ function log(frame) {
   } else {
     const who = (i) => (frame.kind === "chance" ? "Chance" : frame.kind === "start" ? "" : name(frame.actors[i]));
     for (const [i, text] of frame.said.entries()) {
-      const line = make("li", "", make("span", "actor", who(i)), " ", make("span", "said", text));
+      const line = make("p", "", make("span", "actor", who(i)), " ", make("span", "said", text));
       line.dataset.kind = frame.kind;
       line.said = new Map([[text, 1]]);
       list.append(line);
@@ -285,10 +285,10 @@ function verdict() {
 }
 
 function tellTurn() {
-  if (!state) return;
-  const words = lost ? "The connection is lost; trying again …" : turn();
+  const words = lost ? "The connection is lost; trying again …" : state ? turn() : "Connecting …";
   const line = $("[data-turn]");
   if (line.textContent !== words) line.textContent = words;
+  if (!state) return;
   line.parentNode.classList.toggle("yours", Boolean(ask()) && !busy && !lost);
   document.title = `${ask() && !busy ? "● Your turn" : state.title} · Bot Arena`;
   const frame = frames[Math.max(0, shown)];

@@ -153,6 +153,12 @@ function leave(node, animate) {
     .then(() => node.remove(), () => node.remove());
 }
 
+/** A button's name: what it says, and what is written on it. */
+function spoken(node, says) {
+  const written = node.textContent;
+  return written === "" || ` ${says}`.endsWith(` ${written}`) ? says : `${says}: ${written}`;
+}
+
 /** Lets a thing be clicked, if legal actions agree with it. */
 function offer(node, one, { legal = [], choose = null }) {
   const agreeing = choose && one.acts ? legal.filter(one.acts) : [];
@@ -160,7 +166,7 @@ function offer(node, one, { legal = [], choose = null }) {
   node.classList.toggle("can", can);
   node.classList.toggle("chosen", can && legal.length > 1 && agreeing.length === legal.length);
   node.onclick = node.onkeydown = null;
-  for (const [name, value] of [["role", "button"], ["tabindex", "0"], ["aria-label", one.says || agreeing[0]]]) {
+  for (const [name, value] of [["role", "button"], ["tabindex", "0"], ["aria-label", can && spoken(node, one.says || agreeing[0])]]) {
     if (can) node.setAttribute(name, value);
     else node.removeAttribute(name);
   }

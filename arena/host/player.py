@@ -47,8 +47,8 @@ class House(Protocol):
 class Remote(Protocol):
     """The bots at gateways; each acquired session is released once."""
 
-    async def acquire(self, bot_id: int, instance: str) -> Port:
-        """The session of a bot's process. Raises SessionFailed."""
+    async def acquire(self, bot_id: int, instance: str, version_id: int | None = None) -> Port:
+        """The session of a bot's process of that version. Raises SessionFailed."""
         ...
 
     def release(self, bot_id: int, instance: str) -> None:
@@ -255,7 +255,7 @@ class _SetPorts:
         if seat.kind == "house":
             return await self._house.port(seat.bot, seat.version)
         if position not in self._acquired:
-            self._acquired[position] = await self._remote.acquire(seat.bot_id, seat.instance)
+            self._acquired[position] = await self._remote.acquire(seat.bot_id, seat.instance, seat.version_id)
         return self._acquired[position]
 
     async def close_game(self) -> None:

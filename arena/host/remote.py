@@ -66,6 +66,7 @@ class Gateways:
         self._searches: dict[BotKey, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._users: Counter[BotKey] = Counter()
+        self._versions: dict[BotKey, int | None] = {}
         self._last_words: dict[str, deque[tuple[float, relay.WorkerEvent]]] = {}
         self._locks: WeakValueDictionary[BotKey, asyncio.Lock] = WeakValueDictionary()
 
@@ -79,17 +80,21 @@ class Gateways:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(link.client.close() for link in self._links.values()))
 
-    async def acquire(self, bot_id: int, instance: str) -> Port:
+    async def acquire(self, bot_id: int, instance: str, version_id: int | None = None) -> Port:
         """The session of a bot's process, kept in reach until :meth:`release`.
 
-        Raises SessionFailed if it is not to be found within a few seconds.
+        Raises SessionFailed if it is not to be found within a few seconds, or not as that version (None: any): a bot that
+        has come back as another one plays sets of its own, and not those of the old one.
         """
         key = (bot_id, instance)
         async with self._locks.setdefault(key, asyncio.Lock()):
             port = self._ports.get(key)
-            if port is not None and self._users[key]:
+            if port is not None and self._users[key] and self._versions.get(key) == version_id:
                 self._users[key] += 1
                 return port
+            if self._users[key]:
+                raise SessionFailed(f"bot {bot_id}, instance {instance!r}, plays as another version")
+            self._versions[key] = version_id
             for _ in range(LOOKS):
                 if await self._found(key):
                     self._users[key] += 1
@@ -105,7 +110,7 @@ class Gateways:
         """Whether the registry names a session for the bot and its gateway answers; the port is then there."""
         try:
             location = await self._registry.find(*key)
-            if location is None:
+            if location is None or self._versions.get(key) not in (None, location.version_id):
                 return False
             await self._client(location.relay)
         except Unavailable as error:

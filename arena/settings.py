@@ -7,6 +7,7 @@ variables are ignored (the SDK and Kubernetes have some with the same prefix); u
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import tomllib
@@ -100,10 +101,13 @@ class LogSettings:
 class WebSettings:
     """Where the pages are; ``/metrics`` of the web process is served there too.
 
-    ``tables``: games that people play in the browser at once, ``tables_per_address`` of them opened by one address.
+    ``admin_listen``: where the admin pages are, nowhere if it is empty; a loopback address, unless in a
+    ``gateway.trusted_network``. ``tables``: games that people play in the browser at once, ``tables_per_address`` of them
+    opened by one address.
     """
 
     listen: str = "127.0.0.1:7780"
+    admin_listen: str = ""
     tables: int = 32
     tables_per_address: int = 8
 
@@ -221,6 +225,17 @@ def environment(settings: Settings) -> dict[str, str]:
         if value is not None:
             found[_variable(name)] = str(value)
     return found
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches ``host:port``."""
+    host = address.rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _variable(name: str) -> str:

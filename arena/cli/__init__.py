@@ -16,6 +16,7 @@ _MODULES: Final = {
     "register": ["account"],
     "token": ["account"],
     "bot": ["bot"],
+    "admin": ["admin"],
     "new": ["new"],
     "match": ["match"],
     "play": ["play"],

@@ -69,6 +69,10 @@ def announce(chosen: Settings) -> None:
     console.print(
         f"Bots connect to {chosen.gateway.listen}; `arena register OWNER BOT` makes a token.", highlight=False
     )
+    if chosen.web.admin_listen:
+        console.print(
+            f"Admin pages are at http://{chosen.web.admin_listen}/; `arena admin token` makes a token.", highlight=False
+        )
     console.print(f"Data and logs are in {chosen.data_dir}. Ctrl-C ends it.", highlight=False)
 
 
@@ -107,6 +111,7 @@ def check_addresses(chosen: Settings) -> None:
         ("gateway.listen", chosen.gateway.listen),
         ("gateway.metrics_listen", chosen.gateway.metrics_listen),
         ("web.listen", chosen.web.listen),
+        *([("web.admin_listen", chosen.web.admin_listen)] if chosen.web.admin_listen else []),
         ("scheduler.metrics_listen", chosen.scheduler.metrics_listen),
         *(("worker.metrics_listen", worker) for worker in workers),
     ):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +20,7 @@ from arena.gateway.core import Connection, GatewayCore
 from arena.gateway.hello import read_hello
 from arena.gateway.session import Failure, Reason, TokenBucket
 from arena.gateway.status import CODES, trailers
+from arena.settings import is_loopback
 
 FAREWELL_S: Final = 5.0
 """A stream that is to end gets so long to take its last frame."""
@@ -108,7 +108,7 @@ def listen(
 ) -> str:
     """Bind ``server`` and return the address to dial. A unix socket is plaintext always. Raises UserError."""
     socket_file = address.startswith("unix:")
-    if credentials is None and not (socket_file or trusted_network or _is_loopback(address)):
+    if credentials is None and not (socket_file or trusted_network or is_loopback(address)):
         raise UserError(
             f"{address} is not a loopback address: serving there needs TLS, or gateway.trusted_network if nobody but us "
             "can reach it; see deploy/README.md"
@@ -121,16 +121,6 @@ def listen(
     except RuntimeError as error:
         raise UserError(f"Cannot listen on {address}: {error}") from None
     return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
-
-
-def _is_loopback(address: str) -> bool:
-    host = address.rpartition(":")[0].strip("[]")
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _address(context: Context) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, insert, or_, select, update
 
 from arena.errors import UserError
 from arena.storage.db import insert_unless_there
@@ -60,6 +60,17 @@ class Bot:
     account_id: int
     owner: str
     house: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token as it is listed; the arena does not have the token itself."""
+
+    prefix: str
+    label: str
+    owner: str
+    account_id: int
+    created_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +164,13 @@ def bot_of(connection: Connection, principal: Principal, name: str = "") -> Bot:
 
 def create_token(connection: Connection, account_id: int, *, label: str, bot_id: int | None = None) -> str:
     """A new token of an account. This is the only time that it can be seen."""
-    prefix, text = _new_token()
+    prefix, text = new_token()
     connection.execute(
         insert(token).values(
             account_id=account_id,
             bot_id=bot_id,
             prefix=prefix,
-            sha256=_digest(text),
+            sha256=digest(text),
             label=label[:100],
             created_at=now_ms(),
         )
@@ -175,6 +186,32 @@ def revoke_token(connection: Connection, account_id: int, prefix: str) -> None:
         raise UserError(f"the account has no token {prefix!r}")
 
 
+def find_tokens(connection: Connection, text: str = "", limit: int = 100) -> tuple[TokenRow, ...]:
+    """Tokens that stand and whose prefix, label or owner contains ``text``, newest first."""
+    has = or_(token.c.prefix.contains(text, autoescape=True), token.c.label.icontains(text, autoescape=True))
+    rows = connection.execute(
+        select(token.c.prefix, token.c.label, account.c.name, token.c.account_id, token.c.created_at)
+        .join(account, account.c.id == token.c.account_id)
+        .where(token.c.revoked_at.is_(None), has | account.c.name_key.contains(_key(text), autoescape=True))
+        .order_by(token.c.id.desc())
+        .limit(limit)
+    )
+    return tuple(TokenRow(*row) for row in rows)
+
+
+def revoke_anybodys(connection: Connection, prefix: str) -> str:
+    """Ends the token of that prefix, whoever owns it; returns the account's name. Raises UserError if there is none."""
+    owner = connection.execute(
+        select(account.c.id, account.c.name)
+        .join(token, token.c.account_id == account.c.id)
+        .where(token.c.prefix == prefix)
+    ).first()
+    if owner is None:
+        raise UserError(f"there is no token {prefix!r}")
+    revoke_token(connection, owner.id, prefix)
+    return str(owner.name)
+
+
 def authenticate(connection: Connection, text: str) -> Principal | None:
     """Who ``text`` speaks for; None if it is no valid token of this arena, or was revoked."""
     try:
@@ -187,7 +224,7 @@ def authenticate(connection: Connection, text: str) -> Principal | None:
         .join(account, account.c.id == token.c.account_id)
         .where(token.c.prefix == prefix, token.c.revoked_at.is_(None))
     ).first()
-    if row is None or not hmac.compare_digest(row[1], _digest(text)):
+    if row is None or not hmac.compare_digest(row[1], digest(text)):
         return None
     return Principal(account_id=row[3], account=row[4], house=row[5], token_id=row[0], prefix=prefix, bot_id=row[2])
 
@@ -251,7 +288,8 @@ def _key(name: str) -> str:
     return name.lower()
 
 
-def _new_token() -> tuple[str, str]:
+def new_token() -> tuple[str, str]:
+    """The prefix of a new token, and the token."""
     prefix, secret = (
         "".join(secrets.choice(_ALPHABET) for _ in range(length)) for length in (_PREFIX_LENGTH, _SECRET_LENGTH)
     )
@@ -267,5 +305,6 @@ def _checksum(body: str) -> str:
     return digits
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """What is kept of a token."""
     return sha256(text.encode()).hexdigest()

@@ -1,15 +1,15 @@
-"""Matches that are being played and may be watched: of listed sets whose games do not share their deal."""
+"""Matches that are being played and may be watched: of listed sets whose games do not share their deal. Sets in flight."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, select
 
 from arena.storage.plans import SetState, seating
-from arena.storage.tables import attempt, bot, bot_version, game_set, ladder, match, result, set_seat
+from arena.storage.tables import attempt, bot, bot_version, game_set, ladder, match, result, set_seat, worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,47 @@ class RunningMatch:
     bots: tuple[str, ...]
     versions: tuple[str, ...]
     started_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetInFlight:
+    """A set that is queued or being played. ``since``: queued, or claimed by ``worker``. ``bots`` by position."""
+
+    set_id: str
+    ladder: str
+    state: str
+    attempt: int
+    rated: bool
+    worker: str | None
+    since: int
+    bots: tuple[str, ...]
+
+
+def sets_in_flight(connection: Connection, limit: int) -> tuple[SetInFlight, ...]:
+    """Queued and claimed sets, the oldest first."""
+    since = func.coalesce(game_set.c.claimed_at, game_set.c.queued_at).label("since")
+    rows = connection.execute(
+        select(game_set, ladder.c.slug, worker.c.name.label("worker"), since)
+        .join(ladder, ladder.c.id == game_set.c.ladder_id)
+        .outerjoin(worker, worker.c.id == game_set.c.worker_id)
+        .where(game_set.c.state.in_([SetState.QUEUED, SetState.CLAIMED]))
+        .order_by(since, game_set.c.id)
+        .limit(limit)
+    ).all()
+    seated = _seated(connection, {row.id for row in rows})
+    return tuple(
+        SetInFlight(
+            row.id,
+            row.slug,
+            row.state,
+            row.attempt,
+            row.rated,
+            row.worker,
+            row.since,
+            tuple(seat.name for seat in seated[row.id]),
+        )
+        for row in rows
+    )
 
 
 def running_match(connection: Connection, match_id: str) -> RunningMatch | None:
@@ -75,15 +116,7 @@ def _running() -> Select[*tuple[Any, ...]]:
 
 
 def _told(connection: Connection, rows: Sequence[Any]) -> tuple[RunningMatch, ...]:
-    seated: dict[str, list[Any]] = {}
-    for seat in connection.execute(
-        select(set_seat.c.set_id, bot.c.name, bot_version.c.label)
-        .join(bot, bot.c.id == set_seat.c.bot_id)
-        .join(bot_version, bot_version.c.id == set_seat.c.version_id)
-        .where(set_seat.c.set_id.in_({row.set_id for row in rows}))
-        .order_by(set_seat.c.set_id, set_seat.c.position)
-    ):
-        seated.setdefault(seat.set_id, []).append(seat)
+    seated = _seated(connection, {row.set_id for row in rows})
     told = []
     for row in rows:
         seats = [seated[row.set_id][position] for position in seating(row.players, row.game_index)]
@@ -102,3 +135,17 @@ def _told(connection: Connection, rows: Sequence[Any]) -> tuple[RunningMatch, ..
             )
         )
     return tuple(told)
+
+
+def _seated(connection: Connection, set_ids: Collection[str]) -> dict[str, list[Any]]:
+    """Names and labels of who sits in each set, by position."""
+    seated: dict[str, list[Any]] = {}
+    for seat in connection.execute(
+        select(set_seat.c.set_id, bot.c.name, bot_version.c.label)
+        .join(bot, bot.c.id == set_seat.c.bot_id)
+        .join(bot_version, bot_version.c.id == set_seat.c.version_id)
+        .where(set_seat.c.set_id.in_(set_ids))
+        .order_by(set_seat.c.set_id, set_seat.c.position)
+    ):
+        seated.setdefault(seat.set_id, []).append(seat)
+    return seated

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, insert, select, update
 
-from arena.errors import ArenaError, Fenced
+from arena.errors import ArenaError, Fenced, UserError
 from arena.match.deal import DealMode
 from arena.match.spec import TimeControl, VoidReason
 from arena.ratings.entries import SetVoid
@@ -279,6 +279,21 @@ def void(connection: Connection, row: Row[Any], reason: VoidReason) -> SetState:
         )
     )
     return SetState.QUEUED
+
+
+def call_off(connection: Connection, set_id: str, *, again: bool) -> SetState:
+    """Takes a set that is queued or being played from whoever holds it, to be played again or given up.
+
+    Its worker is fenced at its next write. Returns the new state: a set spoilt too often is given up either way. Raises
+    UserError if the set is over already, or is not there.
+    """
+    row = connection.execute(_LOCK_SET, {"set": set_id}).first()
+    if row is None or row.state not in (SetState.QUEUED, SetState.CLAIMED):
+        raise UserError(f"there is no set {set_id!r} in flight" if row is None else f"the set is {row.state} already")
+    if again:
+        return void(connection, row, VoidReason.INFRA_VOID)
+    end_void(connection, row, SetState.VOID, VoidReason.INFRA_VOID)
+    return SetState.VOID
 
 
 def end_void(connection: Connection, row: Row[Any], state: SetState, reason: str) -> None:

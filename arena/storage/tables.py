@@ -112,6 +112,28 @@ bot_version = Table(
     UniqueConstraint("bot_id", "label"),
 )
 
+# Who may use the admin pages, and what they did there. Nothing ever changes or deletes a deed.
+admin_token = Table(
+    "admin_token",
+    metadata,
+    _id(),
+    Column("name", String(40), nullable=False, index=True),
+    Column("prefix", String(16), nullable=False, unique=True),
+    Column("sha256", String(64), nullable=False),
+    _time("created_at"),
+    _time("revoked_at", nullable=True),
+)
+
+admin_deed = Table(
+    "admin_deed",
+    metadata,
+    _id(),
+    Column("token_id", ForeignKey("admin_token.id"), nullable=False),
+    Column("action", String(20), nullable=False),
+    Column("subject", String(200), nullable=False),
+    _time("created_at"),
+)
+
 # ---------------------------------------------------------------------------------------------- ladders
 
 ladder = Table(

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, FromClause, select, update
+from sqlalchemy import ColumnElement, Connection, FromClause, or_, select, update
 
 from arena.errors import UserError
 from arena.storage.accounts import Bot, Version, find_bot
-from arena.storage.tables import bot_version, now_ms, rating
+from arena.storage.tables import account, bot, bot_version, now_ms, rating
 
 UNSEEN_MS: Final = 14 * 24 * 60 * 60 * 1000
 """Who was not connected for so long is on no table till it comes back."""
@@ -42,6 +42,20 @@ def versions_of(connection: Connection, bot: Bot, limit: int = 500) -> tuple[Ver
         select(bot_version).where(bot_version.c.bot_id == bot.id).order_by(bot_version.c.id.desc()).limit(limit)
     )
     return tuple(map(Version.of, rows))
+
+
+def find_versions(connection: Connection, text: str = "", limit: int = 100) -> tuple[tuple[Bot, Version], ...]:
+    """Versions of bots whose name or owner contains ``text``, by bot, newest first."""
+    of_bot = (bot.c.name, bot.c.account_id, account.c.name.label("owner"), account.c.house)
+    rows = connection.execute(
+        select(bot_version, *of_bot)
+        .join(bot, bot.c.id == bot_version.c.bot_id)
+        .join(account, account.c.id == bot.c.account_id)
+        .where(or_(*(table.c.name_key.contains(text.lower(), autoescape=True) for table in (bot, account))))
+        .order_by(bot.c.name_key, bot_version.c.id.desc())
+        .limit(limit)
+    )
+    return tuple((Bot(row.bot_id, row.name, row.account_id, row.owner, row.house), Version.of(row)) for row in rows)
 
 
 def retire(connection: Connection, bot: Bot, label: str = "") -> None:

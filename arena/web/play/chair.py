@@ -13,7 +13,7 @@ from typing import Final
 from arena.host.person import PersonPort
 from arena.match.spec import Player
 from botarena.v1 import play_pb2 as pb
-from bots.house.catalogue import HouseBot
+from bots.house import catalogue
 
 TOKEN_BYTES: Final = 16
 PERSON_OWNER: Final = "person"
@@ -41,7 +41,7 @@ class Chair:
 
     seat: int
     name: str
-    bot: HouseBot | None = None
+    bot: catalogue.HouseBot | None = None
     invite: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES))
     secret: str = ""
     left: bool = False

@@ -19,7 +19,7 @@ from arena.host.sets import play_set
 from arena.web.play.chair import Chair
 from arena.web.play.order import PERSON, Order
 from arena.web.play.table import Refused, Table
-from bots.house.catalogue import HouseBot, find
+from bots.house import catalogue
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Lounge:
         if sum(table.address == address for table in running) >= self._per_address:
             raise Refused(429, "you have as many tables open as one may have; end one of them first")
         searching = sum(chair.bot is not None and _searches(chair.bot) for table in running for chair in table.chairs)
-        if searching + sum(name != PERSON and _searches(find(name)) for name in order.others) > SEARCHERS:
+        if searching + sum(name != PERSON and _searches(catalogue.find(name)) for name in order.others) > SEARCHERS:
             raise Refused(503, "all bots that search are busy; try another opponent, or again in a while")
         over = [one.id for one in self._tables.values() if not one.running]
         for table_id in over[: max(0, len(self._tables) + 1 - KEPT)]:
@@ -187,5 +187,5 @@ class _Ports:
             await asyncio.gather(*(house.stop(port) for port in self._own))
 
 
-def _searches(bot: HouseBot) -> bool:
+def _searches(bot: catalogue.HouseBot) -> bool:
     return bot.playouts > 0

@@ -10,7 +10,7 @@ from typing import Final
 import engines
 from arena.errors import UserError
 from arena.match.spec import TimeControl
-from bots.house.catalogue import NAMES, games_of
+from bots.house import catalogue
 
 PERSON: Final = "person"
 """Stands in a form where a house bot's name may stand."""
@@ -45,7 +45,7 @@ class Order:
 
 def opponents(game: str) -> tuple[str, ...]:
     """The house bots that play a game, from the weakest to the strongest."""
-    return tuple(name for name in NAMES if game in games_of(name))
+    return tuple(name for name in catalogue.NAMES if game in catalogue.games_of(name))
 
 
 def order_of(game: engines.Game, form: Mapping[str, Sequence[str]]) -> Order:

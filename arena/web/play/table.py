@@ -21,7 +21,7 @@ from arena.web.play.order import PACES, PERSON, Order, name_of
 from arena.web.play.reel import Reel
 from arena.web.words import HUES, hue
 from botarena.v1.play_pb2 import RatingChange
-from bots.house.catalogue import find
+from bots.house import catalogue
 
 PING_S: Final = 15.0
 GATHER_S: Final = 0.04
@@ -301,7 +301,7 @@ def _chairs(order: Order, opener: str) -> tuple[int, list[Chair]]:
         if sitter is None or sitter == PERSON:
             chairs.append(Chair(seat, ""))
         else:
-            chairs.append(Chair(seat, unlike(sitter, [chair.name for chair in chairs]), find(sitter)))
+            chairs.append(Chair(seat, unlike(sitter, [chair.name for chair in chairs]), catalogue.find(sitter)))
     opener_seat = sitters.index(None)
     chairs[opener_seat].sit(unlike(name_of(opener), [chair.name for chair in chairs]))
     return opener_seat, chairs

@@ -26,8 +26,10 @@ def addresses(web: WebArena) -> list[str]:
     """One of each kind of page."""
     match = newest(web, CHALLENGE)
     fixed = ["/", "/ladders", "/matches", "/games", "/games/balloon-race", "/docs", "/docs/records", "/status"]
+    play = ["/play", "/play/new/balloon-race"]
     return [
         *fixed,
+        *play,
         "/bots/zephyr",
         f"/ladders/{CHALLENGE}",
         f"/matches/{match.match_id}",

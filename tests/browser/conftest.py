@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.web.admins import admin
 from tests.web.support import WebArena, redis_url, web
 
-__all__ = ["browser", "page", "redis_url", "web"]
+__all__ = ["admin", "browser", "page", "redis_url", "web"]
 
 expect.set_options(timeout=20_000)  # the machine may be busy with other things
 

@@ -55,7 +55,7 @@ def test_a_well_formed_token_of_nobody_is_nobody(database: Database) -> None:
         forged = body + accounts._checksum(body)
         accounts.check_format(forged)
         assert accounts.authenticate(connection, forged) is None
-        assert accounts.authenticate(connection, accounts._new_token()[1]) is None
+        assert accounts.authenticate(connection, accounts.new_token()[1]) is None
         assert accounts.authenticate(connection, "") is None
 
 

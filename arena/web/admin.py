@@ -27,7 +27,7 @@ from arena.gateway.session import TokenBucket
 from arena.storage import accounts, admins, overview, running, sets, versions
 from arena.storage.admins import Admin
 from arena.web import app as public
-from arena.web.site import Site
+from arena.web.site import NotHere, Site
 
 COOKIE: Final = "arena_admin"
 SESSION_S: Final = 30 * 60
@@ -211,7 +211,8 @@ async def refused(request: Request, error: Exception) -> Response:
     """What is not allowed, not there, or not possible."""
     if isinstance(error, HTTPException):
         return _problem(request, error.status_code, error.detail)
-    return _problem(request, 409, f"{str(error).capitalize()}.")
+    message = str(error)
+    return _problem(request, 404 if isinstance(error, NotHere) else 409, f"{message[:1].upper()}{message[1:]}.")
 
 
 async def unavailable(request: Request, _error: Exception) -> Response:

@@ -10,6 +10,7 @@ that is lost and rung again, or a worker that helps itself, loses nothing. Gatew
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from hashlib import sha256
@@ -75,12 +76,13 @@ class Traces:
             self._provider.shutdown()
             self._tracer = self._provider = None
 
-    def root(self, set_id: str, name: str, began_ns: int, **attributes: Any) -> None:
-        """The first span of a set's trace, from ``began_ns`` (since 1970) to now."""
+    def root(self, set_id: str, name: str, took_s: float, **attributes: Any) -> None:
+        """The first span of a set's trace, which took so long and ends now."""
         if self._tracer is None:
             return
         from opentelemetry.context import Context  # noqa: PLC0415
 
+        began_ns = time.time_ns() - round(took_s * 1e9)
         with self._ids.next(*_ids_of(set_id)):
             span = self._tracer.start_span(
                 name, Context(), start_time=began_ns, attributes={"set_id": set_id, **attributes}

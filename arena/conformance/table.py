@@ -18,7 +18,7 @@ from arena.match.referee import Referee, Reply, Request, Step
 from arena.match.spec import Player, Spec, TimeControl
 from botarena.v1 import play_pb2 as pb
 
-TIME_CONTROL = TimeControl(bank_ms=30_000, increment_ms=100, move_cap_ms=1_000)
+TIME_CONTROL = TimeControl(bank_ms=30_000, increment_ms=100, move_cap_ms=5_000)
 
 
 def games_of(hello: pb.Hello) -> dict[str, tuple[int, ...]]:

@@ -115,13 +115,13 @@ class Scheduler:
             swept, waiting = self._sweep(self._leadership)
             rung = self._ring_all(waiting)
             self._publish_events()
-            began_ns = time.time_ns()
+            began = time.monotonic()
             made = self._make_sets(self._leadership)
         except ArenaError:
             self._books.clear()
             raise
         for set_id in made:
-            TRACES.root(set_id, "pairing", began_ns)
+            TRACES.root(set_id, "pairing", time.monotonic() - began)
             logs.event(log, "set.queued", set_id=set_id)
         rung += self._ring_all(made)
         return Round(True, len(made), len(swept), rung, len(waiting) + len(made) - rung)

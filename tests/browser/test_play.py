@@ -140,7 +140,7 @@ def test_two_people_and_a_bot_share_a_table(seat: Seat, web: WebArena) -> None:
     expect(watcher.locator("[data-stage] .back").first).to_be_attached(timeout=PATIENCE_MS)
     for page, other in ((ada, grace), (grace, ada)):
         page.wait_for_selector(f"{CHOICE}, .turn:not(.yours)")
-        assert page.locator("[data-stage] .back").count() > 0
+        expect(page.locator("[data-stage] .back").first).to_be_attached(timeout=PATIENCE_MS)
         other.reload()
     for page in (ada, grace):
         if button := page.query_selector(CHOICE):

@@ -948,6 +948,9 @@ type Hello struct {
 	// The session of an earlier stream that this one goes on with. Running games resume with or without it; after the
 	// crash of a gateway they are found sooner with it.
 	ResumeSession string `protobuf:"bytes,9,opt,name=resume_session,json=resumeSession,proto3" json:"resume_session,omitempty"`
+	// Ladders that the bot plays on, by name; empty: all that fit, without those that have much slower clocks than another
+	// for the same game and number of players. A bot that needs minutes a move names the slow ones.
+	Ladders       []string `protobuf:"bytes,10,rep,name=ladders,proto3" json:"ladders,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1043,6 +1046,13 @@ func (x *Hello) GetResumeSession() string {
 		return x.ResumeSession
 	}
 	return ""
+}
+
+func (x *Hello) GetLadders() []string {
+	if x != nil {
+		return x.Ladders
+	}
+	return nil
 }
 
 // A game that a bot plays.
@@ -3253,7 +3263,7 @@ const file_botarena_v1_play_proto_rawDesc = "" +
 	"\bdraining\x18\t \x01(\v2\x15.botarena.v1.DrainingH\x00R\bdraining\x12'\n" +
 	"\x04ping\x18\n" +
 	" \x01(\v2\x11.botarena.v1.PingH\x00R\x04pingB\a\n" +
-	"\x05event\"\x96\x02\n" +
+	"\x05event\"\xb0\x02\n" +
 	"\x05Hello\x12\x10\n" +
 	"\x03bot\x18\x01 \x01(\tR\x03bot\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1a\n" +
@@ -3263,7 +3273,9 @@ const file_botarena_v1_play_proto_rawDesc = "" +
 	"\x06credit\x18\x06 \x01(\rR\x06credit\x12(\n" +
 	"\x05wants\x18\a \x01(\v2\x12.botarena.v1.WantsR\x05wants\x12\x1a\n" +
 	"\bprotocol\x18\b \x01(\rR\bprotocol\x12%\n" +
-	"\x0eresume_session\x18\t \x01(\tR\rresumeSession\";\n" +
+	"\x0eresume_session\x18\t \x01(\tR\rresumeSession\x12\x18\n" +
+	"\aladders\x18\n" +
+	" \x03(\tR\aladders\";\n" +
 	"\vGameSupport\x12\x12\n" +
 	"\x04game\x18\x01 \x01(\tR\x04game\x12\x18\n" +
 	"\aplayers\x18\x02 \x03(\rR\aplayers\"\xe5\x01\n" +

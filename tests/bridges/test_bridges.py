@@ -105,8 +105,9 @@ def test_answers_that_make_no_sense(line: str, said: str) -> None:
         answer_of(line)
 
 
-def test_files_that_are_not_what_they_should_be(tmp_path: Path) -> None:
+def test_files_that_are_not_what_they_should_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line that says what is missing."""
+    monkeypatch.setattr(sys, "path", [*sys.path])  # which gets the folder of a random.py
     with pytest.raises(Misconfigured, match="there is no file"):
         from_file(str(tmp_path / "nothing.py"), "agent")
     (tmp_path / "random.py").write_text("def play(): pass\n")

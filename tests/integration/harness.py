@@ -94,7 +94,12 @@ class Arena:
                 stderr=log,
                 start_new_session=True,
             )
-        until(self._says_it_runs, 180, "the arena starts")
+        try:
+            until(self._says_it_runs, 180, "the arena starts")
+        except BaseException:
+            self._up.kill()  # its processes die with it
+            self._up.wait()
+            raise
 
     def _says_it_runs(self) -> bool:
         assert self._up is not None

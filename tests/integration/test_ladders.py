@@ -79,10 +79,16 @@ def command(arena: Arena, token: str, *words: str) -> subprocess.CompletedProces
     )
 
 
+def running(arena: Arena, slug: str) -> str | None:
+    """A match of a ladder that is being played."""
+    with arena.database() as database, database.read() as connection:
+        return next((one.match_id for one in running_matches(connection, 50) if one.ladder == slug), None)
+
+
 def watch(arena: Arena, slug: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The first two messages to somebody who watches a running match of a ladder."""
-    with arena.database() as database, database.read() as connection:
-        match_id = next(one.match_id for one in running_matches(connection, 50) if one.ladder == slug)
+    until(lambda: running(arena, slug) is not None, 60, "a match is under way")
+    match_id = running(arena, slug)
     with urlopen(f"http://{arena.web}/matches/{match_id}/live", timeout=60) as stream:
         return next_message(stream), next_message(stream)
 
@@ -102,9 +108,9 @@ def test_minutes_a_move_beside_a_fast_ladder(arena: Arena, monkeypatch: pytest.M
     assert more["frames"]
     assert not any("private" in frame for frame in first["film"]["frames"] + more["frames"])
     arena.start_bot(DEMO_BOT, arena.register("cid", "demo"), "--credit", str(PLACES))
-    until(lambda: "demo 1" in table(arena, FAST), 30, "the fast bot is on its ladder")
+    until(lambda: "demo 1" in table(arena, FAST), 90, "the fast bot is on its ladder")
     before = results(arena, FAST)
-    until(lambda: results(arena, FAST) >= before + 40, 30, "40 more fast games")
+    until(lambda: results(arena, FAST) >= before + 40, 90, "40 more fast games")
     assert 0 < in_flight(arena, SLOW) <= PLACES // 2
     until(lambda: any(row.games and not row.house for row in table(arena, SLOW).values()), 120, "a slow set is rated")
     assert set(arena.reasons()["ann-llm"] | arena.reasons()["bob-llm"]) == {"NORMAL"}

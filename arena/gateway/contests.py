@@ -15,7 +15,6 @@ from arena.gateway.calls import CallFailed, Context, Stored, answer, caller, not
 from arena.gateway.messages import challenge_info, trial_info
 from arena.gateway.online import Online
 from arena.ladder import trials
-from arena.ratings.sprt import Hypotheses
 from arena.storage import challenges
 from arena.storage.accounts import Principal
 from arena.storage.db import Database
@@ -119,17 +118,11 @@ class Trials(_Asked, TrialServiceServicer):
         """Asks for a trial."""
 
         def create(connection: Connection, who: Principal) -> trials.Trial:
-            try:
-                hypotheses = Hypotheses(
-                    request.elo0 if request.HasField("elo0") else 0.0,
-                    request.elo1 if request.HasField("elo1") else 20.0,
-                    request.alpha if request.HasField("alpha") else 0.05,
-                    request.beta if request.HasField("beta") else 0.05,
-                )
-            except ValueError as error:
-                raise UserError(str(error)) from None
+            given = (
+                getattr(request, name) if request.HasField(name) else None for name in ("elo0", "elo1", "alpha", "beta")
+            )
             most = request.most_sets if request.HasField("most_sets") else trials.SETS
-            about = (request.ladder, request.new_version, request.old_version, hypotheses, most)
+            about = (request.ladder, request.new_version, request.old_version, trials.hypotheses(*given), most)
             return trials.get(connection, trials.create(connection, who.account_id, *about))
 
         async def work() -> trials_pb.CreateTrialResponse:

@@ -36,6 +36,9 @@ IN_FLIGHT: Final = 4
 """Sets of one trial at once."""
 TRIES: Final = 10
 """After so many sets that came to nothing under one number somebody does not play."""
+ELO0: Final = 0.0
+ELO1: Final = 20.0
+ERROR: Final = 0.05
 MOST_ELO: Final = 1_000.0
 SHOWN: Final = 50
 
@@ -73,13 +76,31 @@ class Due:
     numbers: tuple[int, ...]
 
 
+def hypotheses(
+    elo0: float | None = None, elo1: float | None = None, alpha: float | None = None, beta: float | None = None
+) -> Hypotheses:
+    """What a trial decides between; None: as is usual. Raises UserError, saying what would be right."""
+    try:
+        made = Hypotheses(
+            ELO0 if elo0 is None else elo0,
+            ELO1 if elo1 is None else elo1,
+            ERROR if alpha is None else alpha,
+            ERROR if beta is None else beta,
+        )
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    if not -MOST_ELO <= made.elo0 < made.elo1 <= MOST_ELO:
+        raise UserError(f"elo0 and elo1 are from -{MOST_ELO:g} to {MOST_ELO:g}")
+    return made
+
+
 def create(
     connection: Connection,
     account_id: int,
     slug: str,
     new: str,
     old: str,
-    hypotheses: Hypotheses,
+    between: Hypotheses,
     most_sets: int = SETS,
 ) -> str:
     """Asks for a trial; returns its id. Raises UserError, QuotaExceeded.
@@ -89,8 +110,6 @@ def create(
     held = queries.get_ladder(connection, slug)
     if not held.active:
         raise UserError(f"{slug} is closed: nothing is played there")
-    if not -MOST_ELO <= hypotheses.elo0 < hypotheses.elo1 <= MOST_ELO:
-        raise UserError(f"elo0 and elo1 are from -{MOST_ELO:g} to {MOST_ELO:g}")
     if not 1 <= most_sets <= MOST_SETS:
         raise UserError(f"a trial has at most {MOST_SETS} sets")
     bots = [find_on_ladder(connection, held.id, name, account_id) for name in (new, old)]
@@ -108,10 +127,10 @@ def create(
             ladder_id=held.id,
             new_version_id=new_id,
             old_version_id=old_id,
-            elo0=hypotheses.elo0,
-            elo1=hypotheses.elo1,
-            alpha=hypotheses.alpha,
-            beta=hypotheses.beta,
+            elo0=between.elo0,
+            elo1=between.elo1,
+            alpha=between.alpha,
+            beta=between.beta,
             most_sets=most_sets,
             counts=[0] * len(support(held.spec.players)),
             consumed=0,

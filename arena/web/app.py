@@ -22,7 +22,7 @@ from arena import metrics
 from arena.errors import Unavailable
 from arena.settings import Settings
 from arena.web import bots, exporter, home, ladders, matches, reading, running, sets, status, tournaments
-from arena.web.api import commands
+from arena.web.api import commands, posting
 from arena.web.api.openapi import document
 from arena.web.api.operations import OPERATIONS
 from arena.web.api.serving import HEADERS, PREFIX, Rates, problem, routes
@@ -62,7 +62,7 @@ ROUTES: Final = (
     Route("/status", status.page),
     Route("/metrics", exporter.page),
     *routes(OPERATIONS),
-    *commands.routes(commands.COMMANDS),
+    *posting.routes(commands.COMMANDS),
 )
 
 

@@ -253,3 +253,16 @@ def test_quotas_and_mistakes_are_told(world: World) -> None:
         connection.execute(update(trial).values(closed_at=1, consumed=9_000))
     with pytest.raises(QuotaExceeded, match="do not fit"):
         ask(world, "annbot", "greedy", most_sets=9_000)
+
+
+@pytest.mark.parametrize("wrong", [(20.0, 0.0), (-1e300, 0.0), (0.0, 1_001.0), (0.0, 20.0, 0.5), (0.0, 20.0, 0.05, 0.0)])
+def test_hypotheses_that_make_no_sense_are_refused(wrong: tuple[float, ...]) -> None:
+    """The wrong way round, further apart than any two bots, or errors that are none: a sentence, whoever asks how."""
+    with pytest.raises(UserError):
+        trials.hypotheses(*wrong)
+
+
+def test_hypotheses_are_as_usual_where_nothing_is_said() -> None:
+    """0 against 20 Elo with errors of 5 %, each by itself."""
+    assert trials.hypotheses() == Hypotheses(0, 20, 0.05, 0.05)
+    assert trials.hypotheses(elo1=5) == Hypotheses(0, 5, 0.05, 0.05)

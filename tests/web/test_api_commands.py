@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from arena.storage import accounts
-from arena.web.api.commands import NewChallenge, NewTrial, parse_body
+from arena.web.api.commands import NewChallenge, NewTrial
+from arena.web.api.posting import parse_body
 from arena.web.api.serving import PREFIX, BadRequest
 from tests.web.support import PATIENCE_S, POP, WebArena
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from arena.web.api.answers import Problem
-from arena.web.api.commands import MOST_INTEGER, WORD, Command
+from arena.web.api.posting import MOST_INTEGER, WORD, Command
 from arena.web.api.serving import PREFIX, PROBLEM, TITLES, Operation, Parameter
 from arena.web.content import JSON
 

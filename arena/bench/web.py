@@ -29,6 +29,7 @@ from arena.bench.filled import Filled, fill, reopen, settle
 from arena.errors import ArenaError
 from arena.loops import run
 from arena.settings import LadderSpec, standard_ladders
+from arena.storage import matches as stored_matches
 from arena.storage import outbox, queries, tables
 
 CONNECTIONS: Final = 4
@@ -101,7 +102,7 @@ def _visits(filled: Filled) -> list[Visit]:
         of_sets = list(connection.execute(select(tables.game_set.c.id).limit(20_000)).scalars())
         cursors = [""]
         for _ in range(40):
-            cursors.append(queries.recent_matches(connection, cursor=cursors[-1])[1])
+            cursors.append(stored_matches.recent_matches(connection, cursor=cursors[-1])[1])
     pages = max(1, len(of_bots) // 100)
     return [
         Visit(STATIC, lambda _: "/static/arena.css"),

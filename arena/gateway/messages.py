@@ -14,7 +14,8 @@ from arena.ratings.sprt import Verdict
 from arena.ratings.summary import Summary
 from arena.storage.accounts import Bot, Version
 from arena.storage.challenges import Challenge
-from arena.storage.queries import LadderRow, MatchRow, TableRow
+from arena.storage.matches import MatchRow
+from arena.storage.queries import LadderRow, TableRow
 from botarena.v1 import bot_service_pb2 as bots_pb
 from botarena.v1 import challenge_service_pb2 as challenges_pb
 from botarena.v1 import game_service_pb2 as games_pb

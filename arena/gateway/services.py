@@ -37,9 +37,11 @@ from arena.gateway.online import Online
 from arena.gateway.registry import SessionRegistry
 from arena.gateway.tournaments import Tournaments
 from arena.storage import accounts, queries, versions
+from arena.storage import matches as stored_matches
 from arena.storage.accounts import Bot, NameTaken
 from arena.storage.db import Database
-from arena.storage.queries import LadderRow, MatchRow, TableRow
+from arena.storage.matches import MatchRow
+from arena.storage.queries import LadderRow, TableRow
 from arena.storage.records import RecordStore
 from botarena.v1 import bot_service_pb2 as bots_pb
 from botarena.v1 import game_service_pb2 as games_pb
@@ -278,11 +280,11 @@ class Matches(Stored, MatchServiceServicer):
                 if request.bot and accounts.find_bot(connection, request.bot) is None:
                     raise not_found(f"there is no bot {request.bot!r}", "bot")
                 try:
-                    return queries.recent_matches(
+                    return stored_matches.recent_matches(
                         connection,
                         ladder_slug=request.ladder or None,
                         bot_name=request.bot or None,
-                        limit=page_size(request.page_size, 50, queries.MAX_MATCHES),
+                        limit=page_size(request.page_size, 50, stored_matches.MAX_MATCHES),
                         cursor=request.page_token,
                     )
                 except UserError as error:
@@ -310,7 +312,7 @@ class Matches(Stored, MatchServiceServicer):
             yield matches_pb.DownloadRecordResponse(data=data[first : first + PIECE])
 
     async def _match(self, match_id: str) -> MatchRow:
-        page = await self._read(lambda connection: named(queries.match_page, connection, match_id, "match_id"))
+        page = await self._read(lambda connection: named(stored_matches.match_page, connection, match_id, "match_id"))
         return page.match
 
 

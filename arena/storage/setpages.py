@@ -14,8 +14,8 @@ from sqlalchemy import Connection, select
 
 from arena.errors import UserError
 from arena.ratings.elo import expected
+from arena.storage.matches import AttemptRow, MatchSeat, shown
 from arena.storage.plans import SetState, seating
-from arena.storage.queries import AttemptRow, MatchSeat, shown
 from arena.storage.tables import (
     account,
     attempt,

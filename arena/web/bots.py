@@ -13,9 +13,11 @@ from starlette.responses import Response
 
 from arena.errors import UserError
 from arena.ratings.elo import standard_error
+from arena.storage import matches as stored_matches
 from arena.storage import official, overview, queries
+from arena.storage.matches import MatchRow
 from arena.storage.overview import History
-from arena.storage.queries import BotPage, LadderRow, MatchRow, TableRow
+from arena.storage.queries import BotPage, LadderRow, TableRow
 from arena.web.charts import Chart, Series, line_chart
 from arena.web.content import HTML, Content
 from arena.web.latencies import Latencies, Latency
@@ -88,7 +90,7 @@ def read_bot(connection: Connection, latencies: Latencies, name: str, slug: str)
     except UserError as error:
         raise NotHere(str(error)) from None
     ladders = {row.spec.slug: row for row in queries.ladders(connection)}
-    recent, _ = queries.recent_matches(connection, bot_name=name, limit=LAST)
+    recent, _ = stored_matches.recent_matches(connection, bot_name=name, limit=LAST)
     own = page.bot.name
     return BotView(
         page=page,

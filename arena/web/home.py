@@ -11,9 +11,11 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
+from arena.storage import matches as stored_matches
 from arena.storage import overview, queries
+from arena.storage.matches import MatchRow
 from arena.storage.overview import Activity
-from arena.storage.queries import Counters, LadderRow, MatchRow, TableRow
+from arena.storage.queries import Counters, LadderRow, TableRow
 from arena.web.charts import bars, sparkline
 from arena.web.parts import Parts
 from arena.web.site import Site, Totals
@@ -88,7 +90,7 @@ def read_home(connection: Connection, chooser: Chooser, totals: Totals) -> Home:
         table = queries.leaderboard(connection, row.spec.slug, BOARD_ROWS)
         versions = [one.version_id for one in table]
         boards.append(Board(row, table, overview.trends(connection, row.id, versions)))
-    recent, _ = queries.recent_matches(connection, limit=RECENT)
+    recent, _ = stored_matches.recent_matches(connection, limit=RECENT)
     return Home(queries.counters(connection, totals.matches), activity, tuple(boards), recent)
 
 

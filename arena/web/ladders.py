@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from arena.errors import UserError
+from arena.storage import matches as stored_matches
 from arena.storage import overview, queries, tournaments
 from arena.storage.queries import LadderRow, TableRow
 from arena.web.content import HTML, Content
@@ -101,7 +102,9 @@ async def page(request: Request) -> Response:
 
     async def context() -> Mapping[str, Any]:
         held = await site.read(lambda connection: get_ladder(connection, slug))
-        recent, _ = await site.read(lambda connection: queries.recent_matches(connection, ladder_slug=slug, limit=12))
+        recent, _ = await site.read(
+            lambda connection: stored_matches.recent_matches(connection, ladder_slug=slug, limit=12)
+        )
         return {
             "ladder": held,
             "number": number,

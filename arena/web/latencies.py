@@ -10,7 +10,7 @@ from typing import Final
 from arena.errors import ArenaError
 from arena.match.record import DamagedRecord, parse_record
 from arena.match.referee import Source
-from arena.storage.queries import MatchRow
+from arena.storage.matches import MatchRow
 from arena.storage.records import RecordStore
 
 MATCHES: Final = 20

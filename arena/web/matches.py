@@ -14,8 +14,9 @@ from starlette.responses import Response
 
 from arena.errors import ArenaError, UserError
 from arena.match.record import DamagedRecord
-from arena.storage import overview, queries
-from arena.storage.queries import MatchPage, MatchRow
+from arena.storage import matches as stored_matches
+from arena.storage import overview
+from arena.storage.matches import MatchPage, MatchRow
 from arena.storage.running import RunningMatch, running_matches
 from arena.web import running
 from arena.web.content import FOREVER, HTML, JSON, Content
@@ -46,7 +47,7 @@ async def index(request: Request) -> Response:
 
     def read(connection: Connection) -> tuple[Sequence[MatchRow], str]:
         try:
-            return queries.recent_matches(
+            return stored_matches.recent_matches(
                 connection, bot_name=bot or None, ladder_slug=ladder or None, cursor=cursor, limit=PAGE
             )
         except UserError as error:
@@ -138,7 +139,7 @@ async def read_match(site: Site, match_id: str) -> MatchView:
 
     def read(connection: Connection) -> MatchView:
         try:
-            found = queries.match_page(connection, match_id)
+            found = stored_matches.match_page(connection, match_id)
         except UserError as error:
             raise NotHere(str(error)) from None
         return MatchView(found, overview.matches_of_set(connection, found.match.set_id))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from arena.storage.queries import leaderboard, recent_matches
+from arena.storage.matches import recent_matches
+from arena.storage.queries import leaderboard
 from tests.web.support import CHALLENGE, POP, WebArena
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()

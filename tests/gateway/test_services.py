@@ -17,7 +17,7 @@ from arena.gateway.registry import OnlineSession
 from arena.gateway.services import add_services
 from arena.match.record import parse_record
 from arena.match.replay import verify
-from arena.storage import queries
+from arena.storage import matches as stored_matches
 from botarena.v1 import bot_service_pb2 as bots_pb
 from botarena.v1 import game_service_pb2 as games_pb
 from botarena.v1 import ladder_service_pb2 as ladders_pb
@@ -76,7 +76,7 @@ async def record_of(stub: Any, match_id: str) -> bytes:
 def lose_record(arena: SeededArena, match_id: str) -> None:
     """Deletes a match's record file."""
     with arena.database.read() as connection:
-        digest = queries.match_page(connection, match_id).match.record_digest
+        digest = stored_matches.match_page(connection, match_id).match.record_digest
     arena.records.path(digest).unlink()
 
 
@@ -272,7 +272,7 @@ async def test_a_lost_record_is_data_loss_and_a_bug_tells_nothing(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("a secret detail")
 
-    monkeypatch.setattr(queries, "match_page", broken)
+    monkeypatch.setattr(stored_matches, "match_page", broken)
     code, message, _ = await refusal(stub.GetMatch(matches_pb.GetMatchRequest(match_id=one.match_id)))
     assert code == grpc.StatusCode.INTERNAL
     assert "secret" not in message

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from arena.match.record import parse_record
+from arena.storage import matches as stored_matches
 from arena.storage import queries
 from arena.storage.records import RecordStore
 from arena.storage.running import running_matches
@@ -160,7 +161,7 @@ def show(arena: Arena, token: str, trial_id: str) -> Any:
 def deal(arena: Arena, match_id: str) -> tuple[int, ...]:
     """What chance did before the first decision."""
     with arena.database() as database, database.read() as connection:
-        digest = queries.match_page(connection, match_id).match.record_digest
+        digest = stored_matches.match_page(connection, match_id).match.record_digest
     record = parse_record(RecordStore(arena.data).read(digest))
     assert not record.header["deal"]["proven"]
     found = []

@@ -255,7 +255,9 @@ def test_quotas_and_mistakes_are_told(world: World) -> None:
         ask(world, "annbot", "greedy", most_sets=9_000)
 
 
-@pytest.mark.parametrize("wrong", [(20.0, 0.0), (-1e300, 0.0), (0.0, 1_001.0), (0.0, 20.0, 0.5), (0.0, 20.0, 0.05, 0.0)])
+@pytest.mark.parametrize(
+    "wrong", [(20.0, 0.0), (-1e300, 0.0), (0.0, 1_001.0), (0.0, 20.0, 0.5), (0.0, 20.0, 0.05, 0.0)]
+)
 def test_hypotheses_that_make_no_sense_are_refused(wrong: tuple[float, ...]) -> None:
     """The wrong way round, further apart than any two bots, or errors that are none: a sentence, whoever asks how."""
     with pytest.raises(UserError):

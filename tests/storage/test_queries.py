@@ -8,6 +8,7 @@ import pytest
 
 from arena.errors import UserError
 from arena.match.spec import VoidReason
+from arena.storage import matches as stored_matches
 from arena.storage import queries, sets
 from tests.storage.support import SPEC, World
 
@@ -46,11 +47,11 @@ def test_matches_are_listed_once_newest_first(world: World) -> None:
         ({"bot_name": "random", "ladder_slug": SPEC.slug}, 15),
     ):
         with world.database.read() as connection:
-            whole, end = queries.recent_matches(connection, limit=200, **filters)  # type: ignore[arg-type]
+            whole, end = stored_matches.recent_matches(connection, limit=200, **filters)  # type: ignore[arg-type]
             assert (len(whole), end) == (expected, "")
-            paged, cursor = queries.recent_matches(connection, limit=4, **filters)  # type: ignore[arg-type]
+            paged, cursor = stored_matches.recent_matches(connection, limit=4, **filters)  # type: ignore[arg-type]
             while cursor:
-                more, cursor = queries.recent_matches(connection, limit=4, cursor=cursor, **filters)  # type: ignore[arg-type]
+                more, cursor = stored_matches.recent_matches(connection, limit=4, cursor=cursor, **filters)  # type: ignore[arg-type]
                 paged += more
         assert paged == whole
         assert len({match.match_id for match in whole}) == expected
@@ -65,7 +66,7 @@ def test_a_bot_on_two_seats_has_its_match_listed_once(world: World) -> None:
     """House bots sometimes sit twice."""
     world.play(world.queue([world.house["random"], world.house["random"], world.house["greedy"]]))
     with world.database.read() as connection:
-        assert len(queries.recent_matches(connection, bot_name="random")[0]) == 3
+        assert len(stored_matches.recent_matches(connection, bot_name="random")[0]) == 3
 
 
 def test_a_match_shows_its_seats_in_order_and_all_attempts(world: World) -> None:
@@ -75,11 +76,11 @@ def test_a_match_shows_its_seats_in_order_and_all_attempts(world: World) -> None
     with world.database.write() as connection:
         sets.void_attempts(connection, world.lease, set_id, VoidReason.INFRA_VOID)
         with pytest.raises(UserError):
-            queries.match_page(connection, first.games[1].match_id)
+            stored_matches.match_page(connection, first.games[1].match_id)
     plan = world.begun(set_id)
     world.record(plan, 1, (2, 3, 1))
     with world.database.read() as connection:
-        page = queries.match_page(connection, plan.games[1].match_id)
+        page = stored_matches.match_page(connection, plan.games[1].match_id)
     assert [(seat.bot, seat.place) for seat in page.match.seats] == [("greedy", 2), ("heuristic", 3), ("random", 1)]
     assert [(one.attempt, one.outcome, one.reason) for one in page.attempts] == [
         (1, "VOID", "INFRA_VOID"),
@@ -122,7 +123,7 @@ def test_counters(world: World) -> None:
 def test_r46_a_cursor_from_elsewhere_is_refused(world: World, cursor: str) -> None:
     """Whatever arrives as a cursor, the answer is a list or a UserError."""
     with world.database.read() as connection, pytest.raises(UserError, match="cursor"):
-        queries.recent_matches(connection, cursor=cursor)
+        stored_matches.recent_matches(connection, cursor=cursor)
 
 
 def test_what_does_not_exist_is_said(world: World) -> None:
@@ -131,8 +132,8 @@ def test_what_does_not_exist_is_said(world: World) -> None:
         for ask in (
             lambda: queries.leaderboard(connection, "nothing"),
             lambda: queries.bot_page(connection, "nobody"),
-            lambda: queries.match_page(connection, "m_nothing"),
-            lambda: queries.recent_matches(connection, bot_name="nobody"),
+            lambda: stored_matches.match_page(connection, "m_nothing"),
+            lambda: stored_matches.recent_matches(connection, bot_name="nobody"),
         ):
             with pytest.raises(UserError, match="there is no"):
                 ask()

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from arena.errors import ArenaError, Fenced
 from arena.ladder.settlement import check
 from arena.match.spec import VoidReason
+from arena.storage import matches as stored_matches
 from arena.storage import outbox, queries, sets
 from arena.storage.ledger import entries
 from arena.storage.plans import Recorded, SetState, seating
@@ -196,14 +197,14 @@ def test_a_shared_deal_is_seen_by_nobody_before_its_end(world: World) -> None:
     for index in range(3):
         world.record(plan, index, (1, 2, 3))
     with world.database.read() as connection:
-        assert queries.recent_matches(connection) == ((), "")
+        assert stored_matches.recent_matches(connection) == ((), "")
         with pytest.raises(ArenaError):
-            queries.match_page(connection, plan.games[0].match_id)
+            stored_matches.match_page(connection, plan.games[0].match_id)
         assert _topics(world) == []
     world.finish(plan.set_id)
     with world.database.read() as connection:
-        assert len(queries.recent_matches(connection)[0]) == 3
-        assert queries.match_page(connection, plan.games[0].match_id).attempts[0].secret == (b"s" * 32).hex()
+        assert len(stored_matches.recent_matches(connection)[0]) == 3
+        assert stored_matches.match_page(connection, plan.games[0].match_id).attempts[0].secret == (b"s" * 32).hex()
     assert _topics(world) == ["set.finished"]
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from arena.errors import UserError
 from arena.ladder.desk import OnlineBot
 from arena.storage import accounts, queries
+from arena.storage import matches as stored_matches
 from arena.storage import tournaments as store
 from arena.storage.accounts import Principal, authenticate, bot_of
 from arena.storage.db import Database
@@ -266,16 +267,16 @@ def test_hidden_sets_leave_no_trace_until_they_are_published(world: World) -> No
         world.record(plan, index, (1, 2, 3))
     world.finish(set_id)
     with world.database.read() as connection:
-        assert queries.recent_matches(connection)[0] == ()
+        assert stored_matches.recent_matches(connection)[0] == ()
         assert connection.execute(select(outbox)).first() is None
         with pytest.raises(UserError, match="no finished match"):
-            queries.match_page(connection, plan.games[0].match_id)
+            stored_matches.match_page(connection, plan.games[0].match_id)
     with world.database.write() as connection:
         store.publish(connection, event.id, "final", "public")
         assert not connection.execute(select(game_set.c.listed).where(game_set.c.id == set_id)).scalar_one()
         store.publish(connection, event.id, "main", "public")
     with world.database.read() as connection:
-        assert len(queries.recent_matches(connection)[0]) == 3
+        assert len(stored_matches.recent_matches(connection)[0]) == 3
 
 
 def test_event_ladders_are_closed(world: World) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from arena.storage import matches as stored_matches
 from arena.storage import queries
 from arena.storage import tournaments as store
 from arena.storage.tables import game_set, ladder
@@ -169,7 +170,7 @@ def shown(arena: Arena) -> set[str]:
     found, cursor = set(), ""
     with arena.database() as database, database.read() as connection:
         while True:
-            rows, cursor = queries.recent_matches(connection, limit=200, cursor=cursor)
+            rows, cursor = stored_matches.recent_matches(connection, limit=200, cursor=cursor)
             found |= {row.match_id for row in rows}
             if not cursor:
                 return found

@@ -11,6 +11,7 @@ import pytest
 from arena.ladder.official import make
 from arena.match.record import parse_record
 from arena.ratings.elo import standard_error
+from arena.storage import matches as stored_matches
 from arena.storage import official, queries
 from arena.web.charts import Series, line_chart
 from arena.web.latencies import MATCHES, Latencies
@@ -20,7 +21,7 @@ from tests.web.support import CHALLENGE, POP, WebArena
 def test_thinking_is_told_apart_from_the_network(web: WebArena) -> None:
     """Of the records' times the pings' round trip is one part and the rest the other, over the bot's own decisions."""
     with web.arena.database.read() as connection:
-        matches, _ = queries.recent_matches(connection, bot_name="zephyr", limit=MATCHES)
+        matches, _ = stored_matches.recent_matches(connection, bot_name="zephyr", limit=MATCHES)
     thinking = [
         part["us"] - part["rtt_us"]
         for match in matches

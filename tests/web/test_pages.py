@@ -143,7 +143,7 @@ def test_a_ladder_shows_the_table_of_the_database(web: WebArena) -> None:
 
 def test_a_match_page_tells_how_it_ended_and_how_to_check_it(web: WebArena) -> None:
     """Reasons in words, the commitment, the secret, and the command that verifies the record."""
-    from arena.storage.queries import match_page, recent_matches
+    from arena.storage.matches import match_page, recent_matches
 
     with web.arena.database.read() as connection:
         rows, _ = recent_matches(connection, ladder_slug=POP, limit=200)

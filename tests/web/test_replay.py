@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import engines
 from arena.match.record import parse_record
-from arena.storage.queries import recent_matches
+from arena.storage.matches import recent_matches
 from arena.web.film import pictures
 from arena.web.replay import HIDDEN, replayed
 from tests.web.support import CHALLENGE, WebArena

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arena.storage.incidents import Incident
+from arena.storage.matches import AttemptRow, MatchRow
 from arena.storage.overview import WorkerRow
-from arena.storage.queries import AttemptRow, Counters, MatchRow, RatingPoint, TableRow
+from arena.storage.queries import Counters, RatingPoint, TableRow
 from arena.web.film import Picture
 from arena.web.latencies import Latency
 

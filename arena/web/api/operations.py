@@ -12,6 +12,7 @@ import engines
 from arena.errors import UserError
 from arena.match.deal import rules_hash
 from arena.settings import SLUG
+from arena.storage import matches as stored_matches
 from arena.storage import queries
 from arena.storage.accounts import NAME, find_bot
 from arena.storage.setpages import SetPage
@@ -96,13 +97,13 @@ async def bot(site: Site, given: Mapping[str, Any]) -> answers.Bot:
 async def match_list(site: Site, given: Mapping[str, Any]) -> answers.Matches:
     """Finished matches, newest first, of all or of one ladder or bot"""
 
-    def read(connection: Connection) -> tuple[tuple[queries.MatchRow, ...], str]:
+    def read(connection: Connection) -> tuple[tuple[stored_matches.MatchRow, ...], str]:
         if slug := given.get("ladder"):
             get_ladder(connection, slug)
         if (name := given.get("bot")) and find_bot(connection, name) is None:
             raise NotHere(f"there is no bot {name!r}")
         try:
-            return queries.recent_matches(
+            return stored_matches.recent_matches(
                 connection,
                 ladder_slug=slug,
                 bot_name=name,
@@ -211,7 +212,7 @@ OPERATIONS: Final = (
         (
             Parameter("ladder", "Of this ladder alone.", SLUG.pattern),
             Parameter("bot", "Of this bot alone.", NAME.pattern),
-            _limit(queries.MAX_MATCHES),
+            _limit(stored_matches.MAX_MATCHES),
             _CURSOR,
         ),
     ),

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena import metrics
 from arena.errors import Unavailable
 from arena.settings import Settings
-from arena.web import bots, exporter, home, ladders, matches, reading, running, sets, status, tournaments
+from arena.web import bots, exporter, exports, home, ladders, matches, reading, running, sets, status, tournaments
 from arena.web.api import commands, posting
 from arena.web.api.openapi import document
 from arena.web.api.operations import OPERATIONS
@@ -32,7 +32,7 @@ from arena.web.hub import Full
 from arena.web.play import pages as play
 from arena.web.play.pages import Doors
 from arena.web.running import Watched
-from arena.web.site import NotHere, Site
+from arena.web.site import NotHere, NotYet, Site
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,7 @@ ROUTES: Final = (
     Route("/", home.page),
     Route("/ladders", ladders.index),
     Route("/ladders/{slug}", ladders.page),
+    Route("/ladders/{slug}/export", exports.export),
     Route("/bots/{name}", bots.page),
     Route("/matches", matches.index),
     Route("/matches/{match_id}", matches.page),
@@ -93,6 +94,7 @@ def build(settings: Settings) -> Starlette:
             await asyncio.gather(*watching, return_exceptions=True)
             site.hub.close()
             await doors.lounge.close()
+            await app.state.exports.close()
             await site.close()
 
     app = Starlette(
@@ -108,6 +110,7 @@ def build(settings: Settings) -> Starlette:
         lifespan=lifespan,
         exception_handlers={
             NotHere: not_here,
+            NotYet: not_yet,
             HTTPException: refused,
             Unavailable: unavailable,
             Exception: failed,
@@ -116,6 +119,7 @@ def build(settings: Settings) -> Starlette:
     app.state.site = site
     app.state.watched = watched
     app.state.doors = doors
+    app.state.exports = exports.Exports(settings)
     app.state.rates = Rates(settings.limits.api_requests_per_s, settings.limits.api_burst)
     app.state.described = Content(
         orjson.dumps(document(OPERATIONS, commands.COMMANDS), option=orjson.OPT_INDENT_2), JSON
@@ -200,6 +204,13 @@ async def robots(_request: Request) -> Response:
 async def not_here(request: Request, error: Exception) -> Response:
     """404."""
     return _error(request, 404, "Not here", str(error))
+
+
+async def not_yet(request: Request, error: Exception) -> Response:
+    """202: it is being made."""
+    response = _error(request, 202, "Not yet", str(error))
+    response.headers.update({"retry-after": "5", "refresh": "5"})
+    return response
 
 
 async def refused(request: Request, error: Exception) -> Response:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 WORTH_PACKING: Final = 1024
 HTML: Final = "text/html; charset=utf-8"
 JSON: Final = "application/json"
+GZIP: Final = "application/gzip"
 FRESH: Final = "no-cache"
 """Kept by browsers, and asked for again each time: a 304 costs nothing."""
 FOREVER: Final = "public, max-age=31536000, immutable"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -97,7 +96,7 @@ async def page(request: Request) -> Response:
     if not text.isdecimal() or len(text) > 4:
         return RedirectResponse(f"/ladders/{slug}", 303)
     number = int(text)
-    if (event := await site.cache.get(("event of", slug), WARM_S, partial(_event_of, site, slug))) is not None:
+    if (event := await event_of(site, slug)) is not None:
         return RedirectResponse(f"/tournaments/{event}", 303)
 
     async def context() -> Mapping[str, Any]:
@@ -132,9 +131,13 @@ async def _found(site: Site, request: Request, query: str) -> Response:
     return await site.page(request, ("search", slug, query), HOT_S, make)
 
 
-async def _event_of(site: Site, slug: str) -> str | None:
-    """The slug of the tournament whose ladder it is."""
-    return await site.read(lambda connection: tournaments.on_ladder(connection, slug))
+async def event_of(site: Site, slug: str) -> str | None:
+    """The slug of the tournament whose ladder it is, through the cache."""
+
+    async def read() -> str | None:
+        return await site.read(lambda connection: tournaments.on_ladder(connection, slug))
+
+    return await site.cache.get(("event of", slug), WARM_S, read)
 
 
 def get_ladder(connection: Connection, slug: str) -> LadderRow:

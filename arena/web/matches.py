@@ -19,7 +19,7 @@ from arena.storage import overview
 from arena.storage.matches import MatchPage, MatchRow
 from arena.storage.running import RunningMatch, running_matches
 from arena.web import running
-from arena.web.content import FOREVER, HTML, JSON, Content
+from arena.web.content import FOREVER, GZIP, HTML, JSON, Content
 from arena.web.film import Picture, film, picture_at, pictures
 from arena.web.replay import Eyes, Replayed, replayed
 from arena.web.site import HOT_S, WARM_S, NotHere, Site
@@ -29,7 +29,6 @@ ON_NOW: Final = 12
 """Running matches that the list begins with."""
 KEEP_S: Final = 120.0
 """How long a refereed match is kept: it never changes, but there are many."""
-GZIP: Final = "application/gzip"
 
 
 @dataclass(frozen=True, slots=True)

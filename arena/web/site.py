@@ -40,6 +40,10 @@ class NotHere(UserError):
     """There is no such thing; the page is a 404."""
 
 
+class NotYet(UserError):
+    """It is being made; the page is a 202 that asks again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Matches with a result, and sets by state."""

@@ -33,7 +33,8 @@ class TimeControl:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """A ladder. ``entries`` of its ledger, one a rated set; ``bots`` on it."""
+    """A ladder. ``entries`` of its ledger, one a rated set; ``bots`` on it; ``export``: where all that they rest on can be had,
+    as a file for ``arena verify ladder`` (202 while it is being made)."""
 
     slug: str
     game: str
@@ -43,6 +44,7 @@ class Ladder:
     active: bool
     entries: int
     bots: int
+    export: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,6 +251,7 @@ def _ladder(row: queries.LadderRow) -> answers.Ladder:
         active=row.active,
         entries=row.entries,
         bots=row.bots,
+        export=f"/ladders/{spec.slug}/export",
     )
 
 

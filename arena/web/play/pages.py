@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 import engines
 from arena.web.api.serving import Rates
-from arena.web.content import FOREVER, HTML, JSON, Content
+from arena.web.content import FOREVER, GZIP, HTML, JSON, Content
 from arena.web.film import film, picture_at
-from arena.web.matches import GZIP, KEEP_S, eyes_of
+from arena.web.matches import KEEP_S, eyes_of
 from arena.web.play.chair import Chair
 from arena.web.play.lounge import Lounge
 from arena.web.play.order import LONGEST_NAME, PACES, BadOrder, opponents, order_of

@@ -46,6 +46,12 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+def test_no_command_needs_what_a_fresh_clone_has_not(path: Path) -> None:
+    """`make` puts uv into .tools, not on the path: who has only this project cannot type it."""
+    assert not re.search(r"(?m)(^\s*|`)uvx? \w+", path.read_text())
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
 def test_commands_exist(path: Path) -> None:
     """Each `arena ...` that a document shows is a command, and its flags are that command's."""
     for line in commands_of(path.read_text()):

@@ -43,10 +43,6 @@ class Contestant:
     players: int
     playout: Playout
 
-    @property
-    def is_ours(self) -> bool:
-        return self.form in ("native", "openspiel", "pettingzoo")
-
 
 def contestants(games: Sequence[str]) -> tuple[list[Contestant], list[str]]:
     """Those that can take part, ``games`` being ours, each at its least and greatest number of players; and who is left out, why."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from sqlalchemy import Connection
@@ -173,9 +173,3 @@ def eyes_of(text: str, players: int) -> Eyes:
     if not text.isdecimal() or len(text) > 2 or int(text) >= players:
         raise NotHere("this match has no such seat")
     return int(text)
-
-
-def by_place(match: MatchRow) -> Sequence[Mapping[str, Any]]:
-    """Seats in the order of their places."""
-    order = sorted(range(match.players), key=lambda seat: (match.seats[seat].place, seat))
-    return [{"seat": seat, "row": match.seats[seat]} for seat in order]

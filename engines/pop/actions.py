@@ -123,11 +123,6 @@ def cards_of(action: int) -> Cards:
     return _PLAYED[action]
 
 
-def play_id(cards: Cards) -> int:
-    """The action id that plays ``cards``: one, or two in ascending order."""
-    return _PLAYS[cards]
-
-
 def _check(event: int) -> None:
     if not 0 <= event < len(EVENTS):
         raise MalformedAction(f"{event} is no id of pop: they are 0 to {len(EVENTS) - 1}")

@@ -89,3 +89,14 @@ def test_first_bot_of_the_readme_plays(tmp_path: Path) -> None:
     )
     assert played.returncode == 0, played.stderr
     assert played.stdout.count('"NORMAL"') == 8, played.stdout
+
+
+def test_files_that_the_architecture_names_are_there() -> None:
+    """`file.py` is in the folder that its line begins with, or in the one it names with the file."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for line in re.split(r"\n- ", text)[1:]:
+        if not (begins := re.match(r"`([\w/]+)/`", line)):
+            continue
+        for name in re.findall(r"`([\w/]+\.(?:py|proto|js))`", line):
+            folder = ROOT if "/" in name else ROOT / begins[1]
+            assert any(str(path).endswith(f"/{name}") for path in folder.rglob(Path(name).name)), f"{begins[1]}: {name}"

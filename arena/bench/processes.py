@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import random
 import re
 import resource
 import signal
@@ -120,7 +121,14 @@ def load() -> float:
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port of the loopback interface that nobody has.
+
+    It lies below those that the system gives to outgoing connections: one of them could have it before a server that was
+    told of it listens.
+    """
+    above = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(10_000, max(above, 20_000))  # noqa: S311 - not a secret
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

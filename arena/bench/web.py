@@ -26,6 +26,7 @@ from sqlalchemy import select
 
 from arena import live, valkey
 from arena.bench.filled import Filled, fill, reopen, settle
+from arena.bench.processes import free_port
 from arena.errors import ArenaError
 from arena.loops import run
 from arena.settings import LadderSpec, standard_ladders
@@ -262,9 +263,7 @@ def _web(folder: Path, redis_url: str) -> Iterator[Server]:
     """The command ``arena web``, once it answers. It may open as many sockets as the system lets anybody."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {
         "ARENA_DATA_DIR": str(folder),
         "ARENA_REDIS_URL": redis_url,

@@ -21,11 +21,12 @@ import yaml
 from sqlalchemy import select
 
 from arena import valkey
+from arena.bench.processes import free_port
 from arena.storage import accounts
 from arena.storage.db import Database
 from arena.storage.tables import bot, game_set, set_seat, worker
 from tests.deploy.tools import DEPLOY
-from tests.integration.harness import DEMO_BOT, free_port, until
+from tests.integration.harness import DEMO_BOT, until
 
 ROOT = DEPLOY.parent
 BIN = Path(sys.executable).parent

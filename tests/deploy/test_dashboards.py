@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 import yaml
 
+from arena.bench.processes import free_port
 from tests.deploy.tools import DEPLOY, program
-from tests.integration.harness import DEMO_BOT, RAW_BOT, Arena, free_port, until
+from tests.integration.harness import DEMO_BOT, RAW_BOT, Arena, until
 
 GRAFANA = DEPLOY / "grafana"
 BAD_BOT = Path(__file__).parents[1] / "integration" / "bad_bot.py"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
+from arena.bench.processes import free_port
 from arena.ladder import settlement
 from arena.storage import accounts
 from arena.storage.db import Database
@@ -34,12 +34,6 @@ players = 2
 game = "balloon-challenge"
 players = 3
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def until(condition: Callable[[], bool], timeout_s: float, what: str) -> None:

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from arena.bench.processes import free_port
 from tests.gateway.certificates import Authority
-from tests.integration.harness import DEMO_BOT, Arena, free_port, until
+from tests.integration.harness import DEMO_BOT, Arena, until
 
 
 def test_matches_are_played_over_tls_and_a_bot_that_does_not_know_the_ca_stays_out(tmp_path: Path) -> None:

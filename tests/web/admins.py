@@ -12,9 +12,10 @@ from urllib.parse import urlencode
 
 import pytest
 
+from arena.bench.processes import free_port
 from arena.storage import admins
 from tests.web.seed import SeededArena
-from tests.web.support import LADDERS, PATIENCE_S, POP, Answer, WebArena, free_port, serving
+from tests.web.support import LADDERS, PATIENCE_S, POP, Answer, WebArena, serving
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,8 @@ def admin(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[
     with arena.database.write() as connection:
         token = admins.create_token(connection, "ada")
     address = f"127.0.0.1:{free_port()}"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ARENA_WEB_ADMIN_LISTEN", address)
-        with serving(arena, redis_url) as web:
-            yield AdminArena(web, f"http://{address}", token)
+    with serving(arena, redis_url, ARENA_WEB_ADMIN_LISTEN=address) as web:
+        yield AdminArena(web, f"http://{address}", token)
 
 
 @dataclass

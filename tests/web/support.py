@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPResponse
@@ -22,6 +21,7 @@ from typing import Any
 import pytest
 
 from arena import valkey
+from arena.bench.processes import free_port
 from arena.settings import LadderSpec
 from tests.web.seed import SeededArena
 
@@ -70,6 +70,14 @@ class WebArena:
         except urllib.error.HTTPError as error:
             return Answer(error.code, dict(error.headers), error.read())
 
+    def get_when(self, path: str, holds: Callable[[Answer], bool]) -> Answer:
+        """The first answer of which that holds: for a moment after a change the cache has what was true before it."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not holds(answer := self.get(path)):
+            assert time.monotonic() < deadline, f"{path} stays {answer.status}: {answer.text}"
+            time.sleep(0.1)
+        return answer
+
     def stream(self, topic: str, version: str = "") -> HTTPResponse:
         """An open live stream."""
         opened: HTTPResponse = urllib.request.urlopen(
@@ -85,14 +93,6 @@ def next_message(stream: HTTPResponse) -> dict[str, Any]:
             message: dict[str, Any] = json.loads(line[6:])
             return message
     raise AssertionError("the stream ended")
-
-
-def free_port() -> int:
-    """A port that nobody listens at now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture(scope="session")
@@ -122,8 +122,8 @@ def web(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[We
 
 
 @contextmanager
-def serving(arena: SeededArena, redis_url: str) -> Iterator[WebArena]:
-    """A web process on what an arena holds."""
+def serving(arena: SeededArena, redis_url: str, **settings: str) -> Iterator[WebArena]:
+    """A web process on what an arena holds, with such settings in its environment."""
     folder, port = arena.settings.data_dir, free_port()
     environment = {
         **os.environ,
@@ -134,6 +134,7 @@ def serving(arena: SeededArena, redis_url: str) -> Iterator[WebArena]:
         "ARENA_LIMITS_API_REQUESTS_PER_S": "100000",
         "ARENA_LIMITS_API_BURST": "100000",
         "ARENA_WEB_TABLES_PER_ADDRESS": "32",
+        **settings,
     }
     with (folder / "web.log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-m", "arena", "web"], env=environment, stdout=log, stderr=log)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from statistics import median
 
 import pytest
@@ -15,7 +14,7 @@ from arena.storage import matches as stored_matches
 from arena.storage import official, queries
 from arena.web.charts import Series, line_chart
 from arena.web.latencies import MATCHES, Latencies
-from tests.web.support import CHALLENGE, POP, WebArena
+from tests.web.support import CHALLENGE, POP, Answer, WebArena
 
 
 def test_thinking_is_told_apart_from_the_network(web: WebArena) -> None:
@@ -48,15 +47,13 @@ def test_the_official_rating_stands_beside_the_live_one(web: WebArena) -> None:
     with web.arena.database.read() as connection:
         rating, error = official.of_versions(connection, [version])[POP, version]
 
-    def told() -> tuple[float | None, float | None]:
-        standings = web.get("/api/v1/bots/zephyr").json()["standings"]
+    def tells(answer: Answer) -> bool:
+        standings = answer.json()["standings"]
         (one,) = [one for one in standings if (one["ladder"], one["row"]["version"]) == (POP, "1.0")]
-        return one["official_rating"], one["official_standard_error"]
+        return bool((one["official_rating"], one["official_standard_error"]) == (rating, error))
 
-    while told() != (rating, error):
-        time.sleep(0.2)  # the cache has what was true a moment ago
-    while f">{rating:.0f}</span>" not in (page := web.get("/bots/zephyr").text):
-        time.sleep(0.2)
+    web.get_when("/api/v1/bots/zephyr", tells)
+    page = web.get_when("/bots/zephyr", lambda answer: f">{rating:.0f}</span>" in answer.text).text
     assert "official table" in page
     assert f"±{1.96 * error:.0f}</span>" in page
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
-from queue import SimpleQueue
 
 import grpc
 
 from botarena.v1 import play_pb2 as pb
-from botarena.v1.play_pb2_grpc import PlayServiceStub
 
 
 def answer(event: pb.ArenaEvent) -> pb.BotEvent | None:
@@ -26,19 +25,25 @@ def answer(event: pb.ArenaEvent) -> pb.BotEvent | None:
     return None
 
 
-def main() -> None:
+async def main(address: str, token: str, credit: int) -> None:
     """Plays until the stream ends."""
-    requests: SimpleQueue[pb.PlayRequest] = SimpleQueue()
-    wants = pb.Wants(history=pb.Wants.HISTORY_NONE)
-    credit = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    requests.put(pb.PlayRequest(events=[pb.BotEvent(hello=pb.Hello(credit=credit, wants=wants))]))
-    token = ("authorization", f"Bearer {os.environ.get('ARENA_TOKEN', '')}")
-    with grpc.insecure_channel(os.environ["ARENA_ADDRESS"]) as channel:
-        stub = PlayServiceStub(channel)
-        for frame in stub.Play(iter(requests.get, None), metadata=(token,)):
+    hello = pb.Hello(credit=credit, wants=pb.Wants(history=pb.Wants.HISTORY_NONE))
+    async with grpc.aio.insecure_channel(address) as channel:
+        play = channel.stream_stream(
+            "/botarena.v1.PlayService/Play",
+            request_serializer=pb.PlayRequest.SerializeToString,
+            response_deserializer=pb.PlayResponse.FromString,
+        )
+        call = play(metadata=(("authorization", f"Bearer {token}"),))
+        await call.write(pb.PlayRequest(events=[pb.BotEvent(hello=hello)]))
+        async for frame in call:
             if events := [reply for event in frame.events if (reply := answer(event)) is not None]:
-                requests.put(pb.PlayRequest(events=events))
+                await call.write(pb.PlayRequest(events=events))
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(
+        main(
+            os.environ["ARENA_ADDRESS"], os.environ.get("ARENA_TOKEN", ""), int(sys.argv[1]) if len(sys.argv) > 1 else 1
+        )
+    )

@@ -18,7 +18,7 @@ from arena.conformance.stream import NAMES, SOON_S, Gateway, Stream
 from arena.conformance.table import Table
 from arena.gateway.auth import Refused
 from arena.gateway.hello import read_hello
-from arena.host.processes import dies_with_parent
+from arena.host.processes import bots_environment, dies_with_parent
 from botarena.v1 import play_pb2 as pb
 
 CONNECT_S: Final = 30.0
@@ -69,7 +69,7 @@ class Stage:
         with self.log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *dies_with_parent(self.command),
-                env={**os.environ, "ARENA_ADDRESS": address, "ARENA_TOKEN": token},
+                env={**bots_environment(), "ARENA_ADDRESS": address, "ARENA_TOKEN": token},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import secrets
 import tempfile
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import engines
 from arena.errors import ArenaError, UserError
+from arena.host.helpers import Take, play_beside, processors, together
 from arena.host.play import Finished, Voided
 from arena.host.port import Port
 from arena.host.processes import LocalBots, Program
@@ -104,39 +106,46 @@ async def play_local(
     ``people``: ports of those positions that are no program. They sit at one game at a time, so concurrency must be 1.
     Raises UserError with the program's output where a bot does not connect or is not ready.
     """
-    queue = [(number, job) for number, job in enumerate(match.sets()) if number not in match.skip]
-    key = Ed25519PrivateKey.generate()
+    queue = deque((number, job) for number, job in enumerate(match.sets()) if number not in match.skip)
+    lanes = min(match.concurrency, len(queue))
     games: list[LocalGame] = []
+
+    async def take() -> tuple[int, SetJob] | None:
+        return queue.popleft() if queue else None
 
     def keep(game: LocalGame) -> None:
         games.append(game)
         on_game(game)
 
+    key = Ed25519PrivateKey.generate().private_bytes_raw()
+    play = partial(_play_lanes, match, key, people or {})
+    if lanes > 1 and processors() > 1:
+        await play_beside(play, lanes, take, keep)
+    else:
+        await play(lanes, take, keep)
+    return sorted(games, key=lambda game: game.number)
+
+
+async def _play_lanes(
+    match: LocalMatch, key: bytes, people: Mapping[int, Port], lanes: int, take: Take, keep: Callable[[LocalGame], None]
+) -> None:
+    """Plays as many sets at once, until none is left."""
+    signs = Ed25519PrivateKey.from_private_bytes(key)
     with tempfile.TemporaryDirectory(prefix="arena-") as folder:
         async with LocalBots(Path(folder)) as bots:
-            lanes = [
-                asyncio.create_task(_lane(match, _LanePorts(match, bots, people or {}), queue, key, keep))
-                for _ in range(min(match.concurrency, len(queue)))
-            ]
-            try:
-                await asyncio.gather(*lanes)
-            finally:
-                for lane in lanes:
-                    lane.cancel()
-                await asyncio.gather(*lanes, return_exceptions=True)
-    return sorted(games, key=lambda game: game.number)
+            await together(_lane(match, _LanePorts(match, bots, people), take, signs, keep) for _ in range(lanes))
 
 
 async def _lane(
     match: LocalMatch,
     ports: _LanePorts,
-    queue: list[tuple[int, SetJob]],
+    take: Take,
     key: Ed25519PrivateKey,
     keep: Callable[[LocalGame], None],
 ) -> None:
-    """Plays sets off the queue with one process a bot."""
-    while queue:
-        number, job = queue.pop(0)
+    """Plays sets with one process a bot."""
+    while (following := await take()) is not None:
+        number, job = following
         journal = _Keep(match, number, keep)
         for attempt in range(1, ATTEMPTS + 1):
             done = journal.done

@@ -47,7 +47,10 @@ class Answer:
 
 @dataclass(slots=True)
 class _Asked:
-    """An open question: ``used_s`` of its time went by before ``sent_at`` (monotonic seconds, None while frozen)."""
+    """An open question: ``used_s`` of its time went by before ``sent_at`` (monotonic seconds, None while frozen).
+
+    ``overdue_at``: when the session should long have spoken of it, on the same clock.
+    """
 
     key: AskKey
     event: relay.WorkerEvent
@@ -55,7 +58,7 @@ class _Asked:
     future: asyncio.Future[Answer]
     used_s: float = 0.0
     sent_at: float | None = None
-    alarm: asyncio.TimerHandle | None = None
+    overdue_at: float | None = None
 
 
 class Port:
@@ -74,6 +77,8 @@ class Port:
         self._asked: dict[AskKey, _Asked] = {}
         self._running: dict[str, pb.MatchStarted] = {}
         self._frozen = False
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = 0.0
 
     async def offer(self, offer: pb.SetOffered, timeout_s: float) -> bytes | None:
         """The bot's nonce once it is ready; None if it is not within ``timeout_s``."""
@@ -107,6 +112,9 @@ class Port:
 
     def end(self, ended: pb.MatchEnded) -> None:
         self._running.pop(ended.game_id, None)
+        if self._alarm is not None and not self._running:
+            self._alarm.cancel()
+            self._alarm = None
         self._event(end=ended)
 
     async def ask(self, fill: Callable[[pb.DecisionRequested], None], limit_ms: int) -> Answer:
@@ -128,8 +136,6 @@ class Port:
         try:
             return await asked.future
         finally:
-            if asked.alarm is not None:
-                asked.alarm.cancel()
             self._asked.pop(key, None)
 
     @property
@@ -162,9 +168,7 @@ class Port:
         for asked in self._asked.values():
             if asked.sent_at is not None:
                 asked.used_s += max(0.0, since - asked.sent_at)
-                asked.sent_at = None
-            if asked.alarm is not None:
-                asked.alarm.cancel()
+                asked.sent_at = asked.overdue_at = None
         for offer_id in self._offers:
             self._settle_offer(offer_id, None)
 
@@ -226,19 +230,33 @@ class Port:
         if asked is not None and not asked.future.done():
             asked.future.set_result(answer)
 
-    def _overdue(self, key: AskKey) -> None:
-        asked = self._asked.get(key)
-        if asked is not None and not asked.future.done():
-            asked.future.set_exception(SessionFailed("the session did not report the end of a decision's time"))
+    def _look(self) -> None:
+        """Fails what is overdue. There is one alarm for all questions, for each of them is answered long before."""
+        self._alarm = None
+        now = time.monotonic()
+        for asked in self._asked.values():
+            if asked.overdue_at is None or asked.future.done():
+                continue
+            if asked.overdue_at <= now:
+                why = "the session did not report the end of a decision's time"
+                asked.future.set_exception(SessionFailed(why))
+            else:
+                self._look_at(asked.overdue_at)
+
+    def _look_at(self, at: float) -> None:
+        if self._alarm is not None:
+            if self._alarm_at <= at:
+                return
+            self._alarm.cancel()
+        self._alarm_at = at
+        self._alarm = asyncio.get_running_loop().call_later(max(0.0, at - time.monotonic()), self._look)
 
     def _put(self, asked: _Asked) -> None:
-        """Sends a question and sets the alarm for a session that never answers."""
-        if asked.alarm is not None:
-            asked.alarm.cancel()
+        """Sends a question, and sees to it that a session that never answers is noticed."""
         asked.sent_at = time.monotonic()
         used_ms = min(int(asked.used_s * 1000), asked.limit_ms)
-        patience_s = (asked.limit_ms - used_ms) / 1000 + GRACE_S
-        asked.alarm = asyncio.get_running_loop().call_later(patience_s, self._overdue, asked.key)
+        asked.overdue_at = asked.sent_at + (asked.limit_ms - used_ms) / 1000 + GRACE_S
+        self._look_at(asked.overdue_at)
         asked.event.session = self.session
         asked.event.ask.elapsed_ms = used_ms
         self._send(asked.event)

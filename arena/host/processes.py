@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from arena import GRPC_SETTINGS
 from arena.errors import ArenaError
 from arena.gateway.local import LocalGateway
 from arena.gateway.session import Identity
@@ -123,12 +124,17 @@ async def _spawn(program: Program, environment: dict[str, str]) -> asyncio.subpr
     with program.log.open("ab") as log:
         return await asyncio.create_subprocess_exec(
             *dies_with_parent(program.command),
-            env={**os.environ, **environment},
+            env={**bots_environment(), **environment},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
+
+
+def bots_environment() -> dict[str, str]:
+    """Our environment without what this process has set for itself."""
+    return {name: value for name, value in os.environ.items() if GRPC_SETTINGS.get(name) != value}
 
 
 def dies_with_parent(command: Sequence[str]) -> tuple[str, ...]:

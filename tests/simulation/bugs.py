@@ -17,7 +17,6 @@ from arena.host import sets as host_sets
 from arena.ladder import settlement
 from arena.storage import sets, sweeper
 from arena.storage.tables import attempt, game_set
-from botarena.internal.v1 import relay_pb2 as rpb
 
 Patch = Callable[[ExitStack], None]
 
@@ -40,8 +39,7 @@ def clock_runs_on(stack: ExitStack) -> None:
     def freeze(self: port.Port, since: float) -> None:
         self._frozen = True
         for asked in self._asked.values():
-            if asked.alarm is not None:
-                asked.alarm.cancel()
+            asked.overdue_at = None
 
     _replace(stack, port.Port, "freeze", freeze)
 
@@ -55,7 +53,7 @@ def second_answer_counts(stack: ExitStack) -> None:
         decision = game.decision if game is not None else None
         if decision is not None and decision.id == act.decision_id and decision.state is DecisionState.ANSWERED:
             assert decision.answer is not None
-            decision.answer = rpb.ActReceived(act=act, elapsed_us=decision.answer.elapsed_us, rtt_us=rtt_us)
+            decision.answer.act.act.CopyFrom(act)
             return None
         return first(self, act, rtt_us)
 

@@ -1,61 +1,84 @@
-"""Games of an environment of its own by kaggle-environments, whose two agents are processes behind HTTP.
+"""Balloon Challenge for two by kaggle-environments, with our engine as its environment and two agents behind HTTP.
 
 ``rival_kaggle.py serve PORT`` is an agent's process; ``rival_kaggle.py play PORT PORT SECONDS`` plays between two of
-them and prints what it did as JSON. The agents choose the first legal action, as every bot of the bench does, and take
-turns, so that a step is a decision.
+them and prints what it did as JSON. The game, what an agent sees of it and what it answers (the first legal action) are those
+of the other contestants; who is to move is asked, so that a step is a decision. Of the arena only the engines are used.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import random
 import sys
 import time
 from typing import Any
+
+from engines import playout
+from engines.balloon_challenge import GAME
 
 with contextlib.redirect_stdout(sys.stderr):  # it says which of its own environments lack a library
     from kaggle_environments import make, register
     from kaggle_environments.main import action_http, parse_args
 
-STEPS = 50
-LEGAL = list(range(8))
-NAME = "turns"
+PLAYERS = 2
+NAME = "balloon_challenge"
 SPECIFICATION = {
     "name": NAME,
-    "title": "Turns",
-    "description": "Each chooses in turn; nothing comes of it.",
+    "title": "Balloon Challenge",
+    "description": "Balloon Challenge for two, with all the rounds of the arena's bench.",
     "version": "1.0.0",
-    "agents": [2],
+    "agents": [PLAYERS],
     "configuration": {
-        "episodeSteps": {"description": "Most steps.", "type": "integer", "default": STEPS + 10},
+        "episodeSteps": {"description": "Most steps.", "type": "integer", "default": 10_000},
         "actTimeout": {"description": "Seconds for an action.", "type": "number", "default": 60},
         "runTimeout": {"description": "Seconds for a game.", "type": "number", "default": 3600},
     },
     "reward": {"description": "Points.", "type": "number", "default": 0},
     "observation": {
+        "view": {"description": "What the seat sees.", "type": "object", "default": {}, "shared": False},
         "legal": {
-            "description": "What may be chosen.",
+            "description": "What may be chosen: ids.",
             "type": "array",
             "items": {"type": "integer"},
-            "default": LEGAL,
+            "default": [],
+            "shared": False,
+        },
+        "actions": {
+            "description": "Their texts.",
+            "type": "array",
+            "items": {"type": "string"},
+            "default": [],
+            "shared": False,
         },
         "remainingOverageTime": {"description": "Seconds left.", "type": "number", "default": 60, "shared": False},
     },
     "action": {"description": "One of the legal.", "type": "integer", "default": 0},
 }
+chances = random.Random(1)  # noqa: S311 - not a secret
 
 
-def interpreter(state: Any, environment: Any) -> Any:
-    """The next agent's turn, till all steps are played."""
+def interpreter(seats: Any, environment: Any) -> Any:
+    """Plays the mover's action, and asks the next one; the game's own state stays beside kaggle's."""
     if environment.done:
-        state[0].status, state[1].status = "ACTIVE", "INACTIVE"
-        return state
-    mover = 0 if state[0].status == "ACTIVE" else 1
-    state[mover].reward = (state[mover].reward or 0) + state[mover].action
-    over = len(environment.steps) >= STEPS
-    state[mover].status = "DONE" if over else "INACTIVE"
-    state[1 - mover].status = "DONE" if over else "ACTIVE"
-    return state
+        position = GAME.new_state(PLAYERS)
+    else:
+        (mover,) = environment.position.actors()
+        position = environment.position.apply({mover: seats[mover].action})
+    while outcomes := position.chance():
+        position = position.apply_chance(playout.pick(outcomes, chances))
+    environment.position = position
+    for number, seat in enumerate(seats):
+        if position.is_terminal:
+            seat.status, seat.reward = "DONE", position.scores()[number]
+            continue
+        asked = number in position.actors()
+        seat.status = "ACTIVE" if asked else "INACTIVE"
+        legal = list(position.legal(number)) if asked else []
+        seat.observation.view = position.view(number).to_json() if asked else {}
+        seat.observation.legal = legal
+        seat.observation.actions = [GAME.text(action) for action in legal]
+    return seats
 
 
 def agent(observation: Any, configuration: Any) -> int:

@@ -29,7 +29,8 @@ class Decision:
         self.id: Final = ask.request.decision_id
         self.limit_us = ask.limit_ms * 1000
         self.state = DecisionState.OPEN
-        self.answer: rpb.ActReceived | None = None
+        self.answer: rpb.GatewayEvent | None = None
+        """What the worker is told, as often as it asks."""
         self._request: Final = ask.request
         self._used_us = ask.elapsed_ms * 1000
         self._since_us: int | None = now_us

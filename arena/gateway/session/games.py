@@ -19,13 +19,18 @@ ENDED_REMEMBERED: Final = 64
 
 @dataclass(slots=True)
 class Game:
-    """A seat of a running game. ``frozen_us`` is since when its worker is away, ``touched_us`` when it last spoke of it."""
+    """A seat of a running game. ``frozen_us`` is since when its worker is away, ``touched_us`` when it last spoke of it.
+
+    ``alarm_us``: when a decision's time is next looked at. There is one alarm a game and not one a decision: thousands of
+    fast moves would leave theirs behind until long after their answers.
+    """
 
     worker: str
     started: pb.MatchStarted
     touched_us: int
     decision: Decision | None = None
     frozen_us: int | None = None
+    alarm_us: int | None = None
 
     @property
     def open_decision(self) -> Decision | None:
@@ -106,10 +111,13 @@ class Games:
             self._expire(game, decision)
             return Refusal(pb.ActResult.CODE_TOO_LATE, "The time was over.")
         decision.state = DecisionState.ANSWERED
-        decision.answer = rpb.ActReceived(act=act, elapsed_us=elapsed_us, rtt_us=rtt_us)
+        answer = decision.answer = rpb.GatewayEvent()
+        received = answer.act
+        received.act.CopyFrom(act)
+        received.elapsed_us, received.rtt_us = elapsed_us, rtt_us
         self._tally.answered(elapsed_us)
         if game.frozen_us is None:  # Else it is kept until the worker asks again.
-            self._out.to_worker(game.worker, rpb.GatewayEvent(act=decision.answer))
+            self._out.to_worker(game.worker, answer)
         return None
 
     # -- workers
@@ -138,14 +146,15 @@ class Games:
             decision = game.decision = Decision(ask, self._out.now_us, unwritten=self._out.stream is not None)
             self._tally.counts["decisions"] += 1
             self._out.tell(decision.message(self._out.now_us, resent=False), on_write=decision)
-            self._wake_decision(ask.request.game_id, decision)
+            self._wake_decision(game, decision)
         elif decision.state is DecisionState.ANSWERED:
-            self._out.to_worker(worker, rpb.GatewayEvent(act=decision.answer))
+            assert decision.answer is not None
+            self._out.to_worker(worker, decision.answer)
         elif decision.state is DecisionState.OVER:
             self._expire(game, decision)
         else:
             decision.asked_again(ask, self._out.now_us)
-            self._wake_decision(ask.request.game_id, decision)
+            self._wake_decision(game, decision)
 
     def cancel(self, cancel: rpb.Cancel) -> None:
         """A decision is withdrawn."""
@@ -198,15 +207,19 @@ class Games:
 
     # -- time
 
-    def on_decision_timer(self, game_id: str, decision_id: int) -> None:
+    def on_decision_timer(self, game_id: str) -> None:
         """The time of a decision may be over."""
         game = self._games.get(game_id)
-        decision = game.open_decision if game else None
-        if game and decision and decision.id == decision_id and decision.deadline_us is not None:
+        if game is None:
+            return
+        if game.alarm_us is not None and self._out.now_us >= game.alarm_us:
+            game.alarm_us = None
+        decision = game.open_decision
+        if decision and decision.deadline_us is not None:
             if self._out.now_us >= decision.deadline_us:
                 self._expire(game, decision)
             else:
-                self._wake_decision(game_id, decision)
+                self._wake_decision(game, decision)
 
     def on_frozen_timer(self, game_id: str) -> None:
         """A worker may have been away for too long."""
@@ -214,9 +227,11 @@ class Games:
         if game and game.frozen_us is not None and self._out.now_us - game.frozen_us >= self._limits.frozen_us:
             self._void(game_id)
 
-    def _wake_decision(self, game_id: str, decision: Decision) -> None:
-        if decision.deadline_us is not None:
-            self._out.wake(decision.deadline_us, TimerKind.DECISION, game_id, decision.id)
+    def _wake_decision(self, game: Game, decision: Decision) -> None:
+        deadline_us = decision.deadline_us
+        if deadline_us is not None and (game.alarm_us is None or deadline_us < game.alarm_us):
+            game.alarm_us = deadline_us
+            self._out.wake(deadline_us, TimerKind.DECISION, game.started.game_id)
 
     def _expire(self, game: Game, decision: Decision) -> None:
         decision.state = DecisionState.OVER

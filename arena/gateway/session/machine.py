@@ -289,7 +289,7 @@ class Session:
         self._out.now_us = now_us
         match timer.kind:
             case TimerKind.DECISION:
-                self._games.on_decision_timer(timer.ref, timer.number)
+                self._games.on_decision_timer(timer.ref)
             case TimerKind.OFFER:
                 self._offers.on_timer(timer.ref)
             case TimerKind.FROZEN:

@@ -11,6 +11,12 @@ if __name__ == "__main__":
     botarena.run(act)
 """
 
+import os
+
+# gRPC's newer way to wait for sockets has a thread more to be woken for each message, which makes a move later by a quarter.
+# It looks at this once, when it is imported.
+os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client")
+
 from botarena.errors import BotArenaError, Misconfigured, Refused, Replaced, Unreachable, VersionSkew
 from botarena.model import (
     Action,

@@ -1,6 +1,6 @@
 """Moves a second of ``arena match``, beside what others do with processes as players, turn and turn about.
 
-The others: kaggle-environments with agents behind HTTP, python-chess with Stockfish at one node a move, and a bare loop of
+The others: kaggle-environments with the same game and agents behind HTTP, python-chess with Stockfish at one node a move, and a bare loop of
 JSON lines to one Python process, which referees nothing and is the limit.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -16,8 +17,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any, Final
 
+import engines
 from arena.bench import rivals
 from arena.bench.processes import Command, Say, free_port, load, running
 from arena.bench.stage import GAME, UNHURRIED
@@ -152,22 +155,29 @@ async def _json_lines(seconds: float) -> float:
 
 @contextlib.asynccontextmanager
 async def _kaggle(interpreter: str) -> AsyncIterator[Contestant]:
-    """Two agents' processes, and games between them."""
+    """Two agents' processes, and games of ours between them."""
     ports = [str(free_port()) for _ in range(2)]
     script = rivals.program("rival_kaggle")
-    with running([Command((interpreter, script, "serve", port)) for port in ports]):
-        for port in ports:
-            if not await wait_for(f"127.0.0.1:{port}", 120):
-                raise TimeoutError("an agent of kaggle-environments does not listen")
-        yield _program(interpreter, script, "play", *ports)
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
+        # The engines alone: what else is installed beside them here would hide the packages of that environment.
+        (Path(folder) / "engines").symlink_to(Path(engines.__file__).parent)
+        own = {"PYTHONPATH": folder}
+        with running([Command((interpreter, script, "serve", port), own) for port in ports]):
+            for port in ports:
+                if not await wait_for(f"127.0.0.1:{port}", 120):
+                    raise TimeoutError("an agent of kaggle-environments does not listen")
+            yield _program(interpreter, script, "play", *ports, environment=own)
 
 
-def _program(interpreter: str, script: str, *words: str) -> Contestant:
+def _program(
+    interpreter: str, script: str, *words: str, environment: Mapping[str, str] = MappingProxyType({})
+) -> Contestant:
     """A program that plays for so many seconds, its last argument, and prints what it did."""
 
     async def play(seconds: float) -> float:
         process = await asyncio.create_subprocess_exec(
             *dies_with_parent((interpreter, script, *words, str(seconds))),
+            env={**os.environ, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )

@@ -52,7 +52,9 @@ def match(
     bank_ms: Annotated[int, typer.Option(min=1, help="Time a bot has for the game.")] = 10_000,
     increment_ms: Annotated[int, typer.Option(min=0, help="Time added with each decision.")] = 100,
     move_cap_ms: Annotated[int, typer.Option(min=0, help="Most that one decision may take; 0: no cap.")] = 3_000,
-    concurrency: Annotated[int, typer.Option(min=1, help="Sets played at once.")] = max(1, (os.cpu_count() or 1) // 2),
+    concurrency: Annotated[int, typer.Option(min=1, help="Sets played at once, in a process a core.")] = max(
+        1, (os.cpu_count() or 1) // 2
+    ),
     as_json: JsonFlag = False,
 ) -> None:
     """Plays games between programs of this machine and says who is better."""

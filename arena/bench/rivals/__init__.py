@@ -1,4 +1,5 @@
-"""Programs that play with other libraries, run by the Python of an environment that has those; none imports the arena."""
+"""Programs that play with other libraries, run by the Python of an environment that has those; none imports the arena
+(one plays a game of ``engines``)."""
 
 from __future__ import annotations
 

@@ -39,14 +39,22 @@ def processors() -> int:
 
 
 async def together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Runs all of them; the first that fails, or the end of the caller, ends the others."""
+    """Runs all of them; the first that fails, or the end of the caller, ends the others. Returns when all have ended.
+
+    Each is cancelled once at most: what it does at its end may be cancelled by a second time, as ``gather`` would do it.
+    """
     tasks = [asyncio.ensure_future(one) for one in work]
+    if not tasks:
+        return
     try:
-        await asyncio.gather(*tasks)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+    for failure in ended:
+        if isinstance(failure, Exception):
+            raise failure
 
 
 async def play_beside(lanes: Lanes, count: int, take: Take, tell: Tell) -> None:

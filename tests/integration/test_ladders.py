@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -124,10 +125,15 @@ def test_a_trial_challenges_and_a_roll_back(arena: Arena) -> None:
     """Version 2 is found better than 1 by the arena while its scheduler and its worker are killed; two challenges with
     one seed have the same deals, which are marked; then the author rolls back."""
     token = arena.register("ann", "annbot")
+
+    def is_there(version: str) -> bool:
+        return f"annbot {version}" in table(arena, FAST)
+
     for version in ("1", "2"):
         flags = (version, "--name", "annbot", "--instance", version, "--credit", "4")
         arena.start_bot(HERE / "two_versions.py", token, *flags)
-    until(lambda: {"annbot 1", "annbot 2"} <= table(arena, FAST).keys(), 60, "both are on the ladder")
+        # One after the other: which is newer is which came later.
+        until(partial(is_there, version), 60, f"version {version} is on the ladder")
     asked = command(arena, token, "trial", FAST, "annbot@2", "annbot@1", "--elo1", "100", "--no-wait", "--json")
     trial = json.loads(asked.stdout)
     assert (trial["verdict"], trial["away"]) == ("CONTINUE", [])

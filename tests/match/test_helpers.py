@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError, UserError
-from arena.host.helpers import Take, Tell, play_beside, processors
+from arena.host.helpers import Take, Tell, play_beside, processors, together
 
 
 async def square(lanes: int, take: Take, tell: Tell) -> None:
@@ -104,6 +104,33 @@ async def test_cancelling_ends_the_processes() -> None:
     with pytest.raises(asyncio.CancelledError):
         await playing
     assert not any(map(lives, pids))
+
+
+async def test_work_that_runs_together_is_cancelled_once() -> None:
+    """Whoever is slower to end may take its time, whether the caller is cancelled or another failed."""
+    ended: list[float] = []
+
+    async def end_after(seconds: float) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(seconds)
+            ended.append(seconds)
+
+    async def fail_soon() -> None:
+        await asyncio.sleep(0.01)
+        raise UserError("soon")
+
+    running = asyncio.create_task(together(end_after(seconds) for seconds in (0.0, 0.1, 0.3)))
+    await asyncio.sleep(0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert ended == [0.0, 0.1, 0.3]
+    with pytest.raises(UserError, match=r"^soon$"):
+        await together([end_after(0.2), fail_soon(), end_after(0.4)])
+    assert ended[3:] == [0.2, 0.4]
+    await together([])
 
 
 def lives(pid: int | str) -> bool:

@@ -126,7 +126,9 @@ def free_port() -> int:
     It lies below those that the system gives to outgoing connections: one of them could have it before a server that was
     told of it listens.
     """
-    above = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    above = 32_768
+    with contextlib.suppress(OSError):  # that is Linux's own default, and other systems begin higher
+        above = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(10_000, max(above, 20_000))  # noqa: S311 - not a secret
         with socket.socket() as probe, contextlib.suppress(OSError):

@@ -110,6 +110,27 @@ def test_boards_fit_a_phone_and_axe_finds_nothing_serious(
     assert len(found["passes"]) > 10, "axe-core did not look"
 
 
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_chips_cover_no_words(offline: Opened, players: int) -> None:
+    """At the end of a game, where hands are open and some have burst, what is written beside the chips can be read."""
+    events = len(match_of("balloon-challenge", players, 5, notes=True).events)
+    for context in ({}, {"viewport": {"width": 390, "height": 900}}):
+        page = offline("balloon-challenge", players, f"#{events}", **context)
+        expect(page.locator("[data-n]")).to_have_text(str(events))
+        chips = page.locator('[data-stage] [data-key^="chip-"]')
+        assert chips.count() > 0
+        assert ": burst" in texts(page)
+        covered = page.evaluate(
+            """() => {
+              const boxes = (selector) => [...document.querySelectorAll(selector)].map((node) => [node, node.getBoundingClientRect()]);
+              const chips = boxes('[data-stage] [data-key^="chip-"]');
+              return boxes('[data-stage] [data-key^="state-"] text').filter(([, word]) => chips.some(([, chip]) =>
+                chip.left < word.right && word.left < chip.right && chip.top < word.bottom && word.top < chip.bottom)).map(([node]) => node.textContent);
+            }"""
+        )
+        assert covered == []
+
+
 @pytest.mark.parametrize(("game", "players"), [one for one in GAMES if one[0] != "balloon-pop"])
 def test_fog_hides_what_a_seat_did_not_know(offline: Opened, game: str, players: int) -> None:
     """Midway everything shows all hands, a seat's eyes its own and the backs of the others', a spectator's backs alone."""

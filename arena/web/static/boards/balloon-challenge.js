@@ -46,7 +46,7 @@ function headItems(view, width) {
       view.aside && label(narrow ? "first out" : "for the first to drop out", 26, 62, { size: 11, kind: "soft" }))),
   ];
   const step = Math.min(24, (width - x - 98) / Math.max(1, view.pot - 1));
-  for (let i = 0; i < view.pot; i += 1) items.push(item(`pot-${i}`, x + 76 + i * step, 38, [], () => chip(10), { enter: "none" }));
+  for (let i = 0; i < view.pot; i += 1) items.push(item(`pot-${i}`, x + (burst ? 104 : 76) + i * step, 38, [], () => chip(10), { enter: "none" }));
   if (view.aside) items.push(item("aside", x + 76, 72, [], () => chip(9), { enter: "none" }));
   view.row0.forEach((number, i) => items.push(item(`card-${number}`, narrow ? 20 + i * 40 : width - 5 * 36 + i * 36 + 16, narrow ? 128 : 44, ["face"], () => face(number), { enter: "drop" })));
   if (view.row0.length) items.push(item("row0", narrow ? 4 : width - 5 * 36, narrow ? 102 : 14, [], () => label("row 0", 0, 0, { size: 11, kind: "soft" })));
@@ -109,7 +109,7 @@ function seatItems(frame, options, seat, { wide, tall, at, laid }) {
   if (due && options.choose && options.legal.includes("drop")) items.push(item(`drop-${seat}`, x + wide - 44, y + 89, [], () => h("g", {},
     h("rect", { class: "pane", x: -36, y: -12, width: 72, height: 24, rx: 12 }), label("drop out", 0, 4, { size: 12, anchor: "middle", kind: "accent" })),
   { acts: (text) => text === "drop", says: "drop out" }));
-  for (let i = 0; i < view.chips[seat]; i += 1) items.push(item(`chip-${seat}-${i}`, x + 76 + i * Math.min(15, (wide - 170) / 6), y + 90, [], () => chip(7), { enter: "grow" }));
+  for (let i = 0; i < view.chips[seat]; i += 1) items.push(item(`chip-${seat}-${i}`, x + (burst ? 104 : 76) + i * Math.min(15, (wide - 170) / 6), y + 90, [], () => chip(7), { enter: "grow" }));
   const count = hand ? hand.length : view.hand_sizes[seat];
   const step = Math.min(CARD_WIDE + 3, (wide - 16 - CARD_WIDE) / Math.max(1, count - 1));
   const held = (i) => [x + 8 + CARD_WIDE / 2 + i * step, y + 32 + CARD_TALL / 2];

@@ -46,7 +46,7 @@ function headItems(view, width) {
       view.aside && label(narrow ? "first out" : "for the first to drop out", 26, 62, { size: 11, kind: "soft" }))),
   ];
   const step = Math.min(24, (width - x - 98) / Math.max(1, view.pot - 1));
-  for (let i = 0; i < view.pot; i += 1) items.push(item(`pot-${i}`, x + (burst ? 104 : 76) + i * step, 38, [], () => chip(10), { enter: "none" }));
+  for (let i = 0; i < view.pot; i += 1) items.push(item(`pot-${i}`, x + 76 + i * step, 38, [], () => chip(10), { enter: "none" }));
   if (view.aside) items.push(item("aside", x + 76, 72, [], () => chip(9), { enter: "none" }));
   view.row0.forEach((number, i) => items.push(item(`card-${number}`, narrow ? 20 + i * 40 : width - 5 * 36 + i * 36 + 16, narrow ? 128 : 44, ["face"], () => face(number), { enter: "drop" })));
   if (view.row0.length) items.push(item("row0", narrow ? 4 : width - 5 * 36, narrow ? 102 : 14, [], () => label("row 0", 0, 0, { size: 11, kind: "soft" })));

@@ -18,8 +18,11 @@ from celery.signals import setup_logging, worker_init, worker_shutdown
 from arena import logs, metrics, settings
 from arena.doorbell import configure
 from arena.errors import UserError
+from arena.host.watchdog import EXIT_STATUS
 from arena.host.worker import Worker
 from arena.tracing import TRACES
+
+log = logging.getLogger(__name__)
 
 SETTINGS = settings.load()
 if not SETTINGS.redis_url:
@@ -40,9 +43,15 @@ def _log(**_: Any) -> None:
 
 @worker_init.connect
 def _start(**_: Any) -> None:
-    TRACES.start("worker")
-    metrics.serve(SETTINGS.worker.metrics_listen, NUMBER)
-    runtime.start()
+    try:
+        TRACES.start("worker")
+        metrics.serve(SETTINGS.worker.metrics_listen, NUMBER)
+        runtime.start()
+    except Exception as error:
+        # Celery goes on without what a signal's receiver did not do: its threads would take doorbells and answer none.
+        _log()  # which Celery sets up later
+        log.critical("this worker cannot start and ends: %s", error)
+        os._exit(EXIT_STATUS)
 
 
 @worker_shutdown.connect

@@ -447,6 +447,21 @@ def test_drain_takes_nothing_new_and_ends_when_nothing_runs(table: Table) -> Non
     assert table.session.is_over
 
 
+def test_an_offer_that_crosses_a_drain_is_refused_at_once(table: Table) -> None:
+    """The bot will not answer it: neither its program nor the others of that set wait until its time is over; a set that
+    was accepted is played."""
+    table.offer("accepted")
+    table.ready("accepted")
+    table.offer("late")
+    table.up.clear()
+    table.bot(pb.BotEvent(set_credit=pb.SetCredit(credit=0, drain=True)))
+    assert [event.offer_refused.reason for event in table.up] == [rpb.OfferRefused.REASON_DRAINING]
+    assert table.up[0].offer_refused.offer_id == "late"
+    assert not table.closed
+    table.worker(release_offer="accepted")
+    assert table.farewell().reason == pb.Draining.REASON_DONE
+
+
 def test_r84_a_gateway_that_shuts_down_charges_nobody(table: Table) -> None:
     """The bot is told when to come back, the worker that the absence is the arena's, and no decision expires."""
     table.start()

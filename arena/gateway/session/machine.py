@@ -224,6 +224,8 @@ class Session:
         if self._unasked():
             self.credit = min(change.credit, self._limits.max_credit)
             self.draining = self.draining or change.drain
+            if self.draining:
+                self._offers.refuse_unanswered()
             self._out.changed()
 
     # -- workers

@@ -82,6 +82,12 @@ class Offers:
         self._out.to_worker(offer.worker, rpb.GatewayEvent(ready=offer.ready))
         self._await_game(ready.offer_id, offer)
 
+    def refuse_unanswered(self) -> None:
+        """The bot drains: what is on its way to it will have no answer, and others need not wait for that."""
+        for offer_id in [i for i, offer in self._offers.items() if offer.ready is None]:
+            self._refuse(self._offers[offer_id].worker, offer_id, rpb.OfferRefused.REASON_DRAINING)
+            self.release(offer_id)
+
     def release(self, offer_id: str) -> None:
         """The set is over or not going to be played; the bot is told if it never began."""
         offer = self._offers.pop(offer_id, None)

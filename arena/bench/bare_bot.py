@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 
 import grpc
 
+from arena import loops
 from botarena.v1 import play_pb2 as pb
 
 
@@ -42,7 +42,7 @@ async def main(address: str, token: str, credit: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(
+    loops.run(
         main(
             os.environ["ARENA_ADDRESS"], os.environ.get("ARENA_TOKEN", ""), int(sys.argv[1]) if len(sys.argv) > 1 else 1
         )

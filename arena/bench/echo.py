@@ -136,4 +136,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         print(json.dumps(asdict(loops.run(_serve(int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]))))))
     else:
-        asyncio.run(_answer())
+        loops.run(_answer())

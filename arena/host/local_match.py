@@ -118,7 +118,7 @@ async def play_local(
         on_game(game)
 
     key = Ed25519PrivateKey.generate().private_bytes_raw()
-    play = partial(_play_lanes, match, key, people or {})
+    play = partial(_play_lanes, match, key, people or {}, lanes >= processors())
     if lanes > 1 and processors() > 1:
         await play_beside(play, lanes, take, keep)
     else:
@@ -127,12 +127,18 @@ async def play_local(
 
 
 async def _play_lanes(
-    match: LocalMatch, key: bytes, people: Mapping[int, Port], lanes: int, take: Take, keep: Callable[[LocalGame], None]
+    match: LocalMatch,
+    key: bytes,
+    people: Mapping[int, Port],
+    crowded: bool,
+    lanes: int,
+    take: Take,
+    keep: Callable[[LocalGame], None],
 ) -> None:
-    """Plays as many sets at once, until none is left."""
+    """Plays as many sets at once, until none is left. ``crowded``: with as many as there are processors."""
     signs = Ed25519PrivateKey.from_private_bytes(key)
     with tempfile.TemporaryDirectory(prefix="arena-") as folder:
-        async with LocalBots(Path(folder)) as bots:
+        async with LocalBots(Path(folder), crowded=crowded) as bots:
             await together(_lane(match, _LanePorts(match, bots, people), take, signs, keep) for _ in range(lanes))
 
 

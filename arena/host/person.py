@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from arena.host.port import Answer, Port
+from arena.host.port import Answer, AskKey, Port
 from arena.match.spec import SeatReason
 from botarena.v1 import play_pb2 as pb
 
@@ -51,7 +51,7 @@ class PersonPort(Port):
         if event.HasField("events_observed"):
             self._person.observe(event.events_observed.events)
 
-    async def ask(self, fill: Callable[[pb.DecisionRequested], None], limit_ms: int) -> Answer:
+    async def ask(self, key: AskKey, fill: Callable[[pb.DecisionRequested], None], limit_ms: int) -> Answer:
         if self.gone:
             return Answer(None, self.gone, 0, 0)
         request = pb.DecisionRequested()
@@ -67,7 +67,7 @@ class PersonPort(Port):
             return Answer(None, SeatReason.TIMEOUT, elapsed_us, 0)
         if choosing.cancelled():
             return Answer(None, self.gone, elapsed_us, 0)
-        act = pb.Act(game_id=request.game_id, decision_id=request.decision_id, action_id=choosing.result())
+        act = pb.Act(game_id=key[0], decision_id=key[1], action_id=choosing.result())
         return Answer(act, None, elapsed_us, 0)
 
     def leave(self) -> None:

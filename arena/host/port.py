@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from arena.errors import ArenaError
 from arena.match.spec import SeatReason
@@ -23,6 +23,7 @@ GRACE_S = 5.0
 
 SendWorkerEvent = Callable[[relay.WorkerEvent], None]
 AskKey = tuple[str, int]
+"""The ids of a game and of one of its seat's decisions."""
 
 
 class SessionFailed(ArenaError):
@@ -35,8 +36,7 @@ STORY: Final[ContextVar[relay.Story | None]] = ContextVar("story", default=None)
 """What gateways are told, for their logs and traces, of the set whose bots are asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What came of a question: an act, or the fault that stood in its place. Durations in microseconds."""
 
     act: pb.Act | None
@@ -117,8 +117,8 @@ class Port:
             self._alarm = None
         self._event(end=ended)
 
-    async def ask(self, fill: Callable[[pb.DecisionRequested], None], limit_ms: int) -> Answer:
-        """The answer to a decision, whatever it is. Raises SessionFailed if the arena loses the session.
+    async def ask(self, key: AskKey, fill: Callable[[pb.DecisionRequested], None], limit_ms: int) -> Answer:
+        """The answer to the decision of ``key``, whatever it is. Raises SessionFailed if the arena loses the session.
 
         ``fill`` writes the question into the message that carries it.
         """
@@ -128,7 +128,6 @@ class Port:
         question = event.ask
         fill(question.request)
         question.limit_ms = limit_ms
-        key = (question.request.game_id, question.request.decision_id)
         asked = _Asked(key, event, limit_ms, asyncio.get_running_loop().create_future())
         self._asked[key] = asked
         if not self._frozen:

@@ -54,7 +54,8 @@ class SessionSeat:
     async def decide(self, request: Request) -> Reply:
         wire = self._started
         limit_ms = request.limit_ms + request.allowance_ms
-        answer = await self._port.ask(partial(wire.decision, request), limit_ms)
+        key = (wire.game_id, request.decision_id)
+        answer = await self._port.ask(key, partial(wire.decision, request), limit_ms)
         if answer.act is None:
             reply = Reply(None, answer.fault, answer.elapsed_us, answer.rtt_us)
         else:

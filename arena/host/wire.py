@@ -49,14 +49,30 @@ def time_control_message(control: TimeControl) -> pb.TimeControl:
 class SeatWire:
     """Encodes and decodes for one seat. ``wants`` is what its session asked for in Hello."""
 
-    __slots__ = ("_game", "_history", "_seq", "_spec", "_wants", "game_id", "seat")
+    __slots__ = (
+        "_actions",
+        "_game",
+        "_history",
+        "_json",
+        "_seq",
+        "_spec",
+        "_tells",
+        "_text",
+        "_typed",
+        "_whole_history",
+        "game_id",
+        "seat",
+    )
 
     def __init__(self, spec: Spec, seat: int, game_id: str, wants: pb.Wants) -> None:
         self.game_id = game_id
         self.seat = seat
         self._spec = spec
         self._game = engines.get(spec.game)
-        self._wants = wants
+        self._tells = wants.history != pb.Wants.HISTORY_NONE
+        self._whole_history = wants.history == pb.Wants.HISTORY_FULL
+        self._json, self._text, self._typed = wants.json, wants.text, wants.typed_actions
+        self._actions = _actions(self._game, wants.typed_actions)
         self._history: list[pb.ObservedEvent] = []
         self._seq = 0
 
@@ -84,10 +100,10 @@ class SeatWire:
         """What this seat may see of new events; None if it wants none."""
         if events:
             self._seq = events[-1].seq + 1
-        if self._wants.history == pb.Wants.HISTORY_NONE:
+        if not self._tells:
             return None
         seen = [item for event in events for item in self._see(event)]
-        if self._wants.history == pb.Wants.HISTORY_FULL:
+        if self._whole_history:
             self._history += seen
         return pb.EventsObserved(game_id=self.game_id, events=seen) if seen else None
 
@@ -115,7 +131,7 @@ class SeatWire:
 
         In place, since messages within messages are copied otherwise, and this is the hot path.
         """
-        actions = _actions(self._game, self._wants.typed_actions)
+        actions = self._actions
         into.game_id = self.game_id
         into.decision_id = request.decision_id
         self._view(request, into.view)
@@ -134,18 +150,18 @@ class SeatWire:
     def _view(self, request: Request, message: pb.View) -> None:
         view = request.state.view(self.seat)
         message.seat, message.seq = self.seat, self._seq
-        if self._wants.json:
+        if self._json:
             message.json = json.dumps(view.to_json(), separators=(",", ":"))
         else:
             codecs.encode_view(self._game.name, view, message)
-        if self._wants.text:
+        if self._text:
             message.text = request.state.render(self.seat)
 
     def _action(self, action: int) -> pb.Action:
         message = pb.Action(id=action, text=self._game.text(action))
-        if self._wants.typed_actions:
+        if self._typed:
             codecs.encode_action(self._game.name, self._game.typed(action), message.typed)
-        _actions(self._game, self._wants.typed_actions)[action] = message
+        self._actions[action] = message
         return message
 
     def _played_for(self, played: PlayedForSeat) -> pb.PlayedForYou:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from arena.match.spec import TimeControl
 
@@ -12,8 +12,7 @@ NETWORK_REFILL_MS = 100
 """How much of the quota comes back with each decision: a round trip up to this is never charged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(NamedTuple):
     """What one decision cost: ``charged_ms`` from the clock, ``network_ms`` from the allowance."""
 
     charged_ms: int

@@ -116,22 +116,22 @@ class State(BaseState):
 
     def _copy(self) -> State:
         """The same position, for the caller to change before anybody else sees it."""
-        return State(
-            n=self.n,
-            round_=self.round,
-            start=self.start,
-            turn=self.turn,
-            deck=self.deck,
-            hands=self.hands,
-            row0=self.row0,
-            rows=self.rows,
-            counts=self.counts,
-            out=self.out,
-            pot=self.pot,
-            chips=self.chips,
-            totals=self.totals,
-            past=self.past,
-        )
+        new = State.__new__(State)
+        new.n = self.n
+        new.round = self.round
+        new.start = self.start
+        new.turn = self.turn
+        new.deck = self.deck
+        new.hands = self.hands
+        new.row0 = self.row0
+        new.rows = self.rows
+        new.counts = self.counts
+        new.out = self.out
+        new.pot = self.pot
+        new.chips = self.chips
+        new.totals = self.totals
+        new.past = self.past
+        return new
 
     # What is due
 

@@ -25,7 +25,9 @@ def test_views_round_trip(players: int) -> None:
     for step in steps:
         for seat in (None, *range(players)):
             view = state.view(seat)
-            msg = pb.View.FromString(codec.encode_view(view).SerializeToString())
+            encoded = pb.View()
+            codec.encode_view(view, encoded)
+            msg = pb.View.FromString(encoded.SerializeToString())
             assert codec.view_to_json(msg) == view.to_json()
             assert GAME.view_from_json(codec.view_to_json(msg)) == view
         state = advance(state, step)

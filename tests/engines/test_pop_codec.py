@@ -21,7 +21,9 @@ def test_views_round_trip(players, config):
     while True:
         for seat in (None, *range(players)):
             view = state.view(seat)
-            sent = pb.View.FromString(codec.encode_view(view).SerializeToString())
+            encoded = pb.View()
+            codec.encode_view(view, encoded)
+            sent = pb.View.FromString(encoded.SerializeToString())
             assert codec.view_to_json(sent) == view.to_json()
             assert GAME.view_from_json(codec.view_to_json(sent)) == view
         if state.is_terminal:

@@ -135,11 +135,12 @@ def test_a_persons_clock_runs_from_question_to_choice() -> None:
 
     async def story() -> list[Answer]:
         port = PersonPort(Slow())
-        answers = [await port.ask(question(20), 60_000), await port.ask(question(60_000), 30)]
-        asking = asyncio.create_task(port.ask(question(60_000), 60_000))
+        key = ("game", 1)
+        answers = [await port.ask(key, question(20), 60_000), await port.ask(key, question(60_000), 30)]
+        asking = asyncio.create_task(port.ask(key, question(60_000), 60_000))
         await asyncio.sleep(0.01)
         port.leave()
-        return [*answers, await asking, await port.ask(question(1), 60_000)]
+        return [*answers, await asking, await port.ask(key, question(1), 60_000)]
 
     chose, late, left, gone = asyncio.run(story())
     assert chose.act is not None

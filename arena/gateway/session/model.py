@@ -99,8 +99,7 @@ class Timer(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class ToWorker:
+class ToWorker(NamedTuple):
     """Send ``event`` to this worker."""
 
     worker: str

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from botarena.address import Target
@@ -54,9 +54,19 @@ def play(
     settings = Settings(target, token, instance, credit, strict, patience_s, tuple(ladders))
     # Made on the loop: gRPC and asyncio objects belong to the loop that uses them.
     try:
-        asyncio.run(_connect(prepared, settings))
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_connect(prepared, settings))
     except Interrupted:
         raise KeyboardInterrupt from None
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's where it is installed: a bot that answers at once plays a tenth more moves with it. None: asyncio's own."""
+    try:
+        import uvloop  # noqa: PLC0415 - an extra
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 async def _connect(prepared: Program, settings: Settings) -> None:

@@ -19,8 +19,8 @@ from botarena.v1.play_pb2 import TypedAction, View
 class Codec(Protocol):
     """What each module of this package has, for its own ``View`` and ``Action`` messages."""
 
-    def encode_view(self, view: Any) -> Any:
-        """The message of an engine's view."""
+    def encode_view(self, view: Any, into: Any) -> None:
+        """Fills in the message of an engine's view."""
 
     def view_to_json(self, msg: Any) -> dict[str, Any]:
         """The message as the engine's ``View.to_json`` gives it."""
@@ -54,7 +54,7 @@ def encode_view(game: str, view: Any, into: View) -> None:
     if codec is None:
         into.json = json.dumps(view.to_json(), separators=(",", ":"))
     else:
-        _part(into, game).CopyFrom(codec.encode_view(view))
+        codec.encode_view(view, _part(into, game))
 
 
 def view_to_json(game: str, msg: View) -> Any:

@@ -11,37 +11,42 @@ CARD_NAMES: Final = tuple(f"{colour}{value}" for colour in "RBWYGK" for value in
 """Texts of cards 0..49."""
 
 
-def encode_view(view: Any) -> pb.View:
-    """The message of an engine's view."""
-    msg = pb.View(
-        seat=view.seat,
-        players=view.players,
-        round=view.round,
-        start=view.start,
-        turn=view.turn,
-        lap=view.lap,
-        pot=view.pot,
-        aside=view.aside,
-        row0=view.row0,
-        size=view.size,
-        hand=view.hand,
-    )
-    add = msg.seats.add
-    for row, out, hand_size, chips, total in zip(
-        view.rows, view.out, view.hand_sizes, view.chips, view.totals, strict=True
-    ):
-        add(row=row, out=out, hand_size=hand_size, chips=chips, total=total)
+def encode_view(view: Any, into: pb.View) -> None:
+    """Fills in the message of an engine's view."""
+    if view.seat is not None:
+        into.seat = view.seat
+    into.players = view.players
+    into.round = view.round
+    if view.start is not None:
+        into.start = view.start
+    if view.turn is not None:
+        into.turn = view.turn
+    into.lap = view.lap
+    into.pot = view.pot
+    into.aside = view.aside
+    into.row0.extend(view.row0)
+    into.size = view.size
+    into.hand.extend(view.hand)
+    into.seats.extend(map(_seat, view.rows, view.out, view.hand_sizes, view.chips, view.totals))
     if view.past:
-        msg.past.extend(map(_past, view.past))
-    return msg
+        into.MergeFromString(_past(view.past))
+
+
+@lru_cache(maxsize=4096)
+def _seat(row: tuple[int, ...], out: bool, hand_size: int, chips: int, total: int) -> pb.Seat:
+    """The message of a seat, which stays the same while others move. Not to be changed."""
+    return pb.Seat(row=row, out=out, hand_size=hand_size, chips=chips, total=total)
 
 
 @lru_cache(maxsize=1024)
-def _past(scored: Any) -> pb.PastRound:
-    """The message of a scored round, which comes again with every view of the rounds after it. Not to be changed."""
-    rows = zip(scored.hands, scored.chips, scored.points, strict=True)
-    seats = [pb.SeatResult(hand=hand, chips=chips, points=points) for hand, chips, points in rows]
-    return pb.PastRound(size=scored.size, seats=seats)
+def _past(rounds: tuple[Any, ...]) -> bytes:
+    """A view with nothing but the scored rounds, which come again with every view of the rounds after them, encoded."""
+    past = []
+    for scored in rounds:
+        rows = zip(scored.hands, scored.chips, scored.points, strict=True)
+        seats = [pb.SeatResult(hand=hand, chips=chips, points=points) for hand, chips, points in rows]
+        past.append(pb.PastRound(size=scored.size, seats=seats))
+    return pb.View(past=past).SerializeToString()
 
 
 def view_to_json(msg: pb.View) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from botarena.games.balloon_pop.v1 import balloon_pop_pb2 as pb
@@ -29,26 +30,27 @@ _KINDS: Final = {
 _KIND_NAMES: Final = {number: name for name, number in _KINDS.items()}
 
 
-def encode_view(view: Any) -> pb.View:
-    """The message of an engine's ``View``."""
-    by_seat = zip(view.boards, view.hands, view.points, view.cards, view.taken, strict=True)
-    return pb.View(
-        seat=view.seat,
-        simultaneous_cards=view.simultaneous_cards,
-        bonus=view.bonus,
-        round=view.round,
-        first=view.first,
-        phase=_PHASES[view.phase],
-        step=view.step,
-        bag=view.bag,
-        discarded=view.discarded,
-        groups=view.groups,
-        popped=view.popped,
-        players=[
-            pb.Player(board=board, hand=hand, points=points, card=card, taken=taken)
-            for board, hand, points, card, taken in by_seat
-        ],
-    )
+def encode_view(view: Any, into: pb.View) -> None:
+    """Fills in the message of an engine's ``View``."""
+    if view.seat is not None:
+        into.seat = view.seat
+    into.simultaneous_cards = view.simultaneous_cards
+    into.bonus = view.bonus
+    into.round = view.round
+    into.first = view.first
+    into.phase = _PHASES[view.phase]
+    into.step = view.step
+    into.bag.extend(view.bag)
+    into.discarded.extend(view.discarded)
+    into.groups.extend(view.groups)
+    into.popped = view.popped
+    into.players.extend(map(_player, view.boards, view.hands, view.points, view.cards, view.taken))
+
+
+@lru_cache(maxsize=4096)
+def _player(board: tuple[str, ...], hand: tuple[int, ...], points: int, card: int, taken: int) -> pb.Player:
+    """The message of a seat, which stays the same while others move. Not to be changed."""
+    return pb.Player(board=board, hand=hand, points=points, card=card, taken=taken)
 
 
 def view_to_json(msg: pb.View) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from botarena.games.balloon_race.v1 import balloon_race_pb2 as pb
@@ -24,31 +25,43 @@ _PHASE_NAMES: Final = {number: name for name, number in _PHASES.items()}
 _SIGNS: Final = {pb.Assign.DIRECTION_RIGHTWARDS: ">", pb.Assign.DIRECTION_LEFTWARDS: "<"}
 
 
-def encode_view(view: Any) -> pb.View:
-    """The message of an engine's ``RaceView``."""
-    return pb.View(
-        seat=view.seat,
-        players=view.players,
-        dice_timer_ms=view.dice_timer_ms,
-        phase=_PHASES[view.phase],
-        actor=view.actor,
-        round=view.round,
-        pad=view.pad,
-        zone=view.zone,
-        balloons=view.balloons,
-        obstacles=[pb.Obstacle(square=square, value=value) for square, value in view.obstacles],
-        moved=view.moved,
-        drawn=view.drawn,
-        mail=view.mail,
-        order=view.order,
-        turn=view.turn,
-        dice=view.dice,
-        waiting=view.waiting,
-        penalties=view.penalties,
-        letters=view.letters,
-        cards=[pb.Hand(colours=colours) for colours in view.cards],
-        cards_dealt=view.cards_dealt,
-    )
+def encode_view(view: Any, into: pb.View) -> None:
+    """Fills in the message of an engine's ``RaceView``."""
+    if view.seat is not None:
+        into.seat = view.seat
+    into.players = view.players
+    into.dice_timer_ms = view.dice_timer_ms
+    into.phase = _PHASES[view.phase]
+    if view.actor is not None:
+        into.actor = view.actor
+    into.round = view.round
+    into.pad = view.pad
+    into.zone = view.zone
+    into.balloons.extend(view.balloons)
+    into.obstacles.extend(map(_obstacle, view.obstacles))
+    into.moved.extend(view.moved)
+    into.drawn = view.drawn
+    into.mail.extend(view.mail)
+    into.order.extend(view.order)
+    into.turn = view.turn
+    into.dice.extend(view.dice)
+    into.waiting.extend(view.waiting)
+    into.penalties.extend(view.penalties)
+    into.letters.extend(view.letters)
+    into.cards.extend(map(_hand, view.cards))
+    into.cards_dealt = view.cards_dealt
+
+
+@lru_cache(maxsize=1024)
+def _obstacle(obstacle: tuple[int, int]) -> pb.Obstacle:
+    """The message of an obstacle. Not to be changed."""
+    return pb.Obstacle(square=obstacle[0], value=obstacle[1])
+
+
+@lru_cache(maxsize=1024)
+def _hand(colours: tuple[int, ...]) -> pb.Hand:
+    """The message of a seat's balloon cards. Not to be changed."""
+    return pb.Hand(colours=colours)
 
 
 def view_to_json(msg: pb.View) -> dict[str, Any]:

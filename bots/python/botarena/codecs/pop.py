@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 from botarena.games.pop.v1 import pop_pb2 as pb
@@ -18,27 +19,32 @@ _PHASES: Final = {
 _PHASE_NAMES: Final = {number: name for name, number in _PHASES.items()}
 
 
-def encode_view(view: Any) -> pb.View:
-    """The message of an engine's ``PopView``."""
-    return pb.View(
-        seat=view.seat,
-        players=view.players,
-        two_player_variant=view.two_player_variant,
-        rounds=view.rounds,
-        round=view.round,
-        turn=view.turn,
-        step=view.step,
-        phase=_PHASES[view.phase],
-        columns=[pb.Cards(cards=cards) for cards in view.columns],
-        hand=view.hand,
-        hand_sizes=view.hand_sizes,
-        chief=view.chief,
-        chosen=[pb.Cards(cards=cards) for cards in view.chosen],
-        taken=[pb.Cards(cards=cards) for cards in view.taken],
-        pile=view.pile,
-        points=view.points,
-        left=view.left,
-    )
+def encode_view(view: Any, into: pb.View) -> None:
+    """Fills in the message of an engine's ``PopView``."""
+    if view.seat is not None:
+        into.seat = view.seat
+    into.players = view.players
+    into.two_player_variant = view.two_player_variant
+    into.rounds = view.rounds
+    into.round = view.round
+    into.turn = view.turn
+    into.step = view.step
+    into.phase = _PHASES[view.phase]
+    into.columns.extend(map(_cards, view.columns))
+    into.hand.extend(view.hand)
+    into.hand_sizes.extend(view.hand_sizes)
+    into.chief.extend(view.chief)
+    into.chosen.extend(map(_cards, view.chosen))
+    into.taken.extend(map(_cards, view.taken))
+    into.pile.extend(view.pile)
+    into.points.extend(view.points)
+    into.left.extend(view.left)
+
+
+@lru_cache(maxsize=4096)
+def _cards(cards: tuple[int, ...]) -> pb.Cards:
+    """The message of some cards, which mostly stay where they are. Not to be changed."""
+    return pb.Cards(cards=cards)
 
 
 def view_to_json(msg: pb.View) -> dict[str, Any]:

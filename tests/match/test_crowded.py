@@ -1,0 +1,59 @@
+"""Where every processor has a game, bots and gRPC's threads take none from the referee."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.host.processes import LocalBots, Program
+from arena.supervisor import python
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="a policy of Linux")
+@pytest.mark.parametrize("crowded", [True, False])
+def test_bots_and_grpc_give_way_where_it_is_crowded(crowded: bool, tmp_path: Path) -> None:
+    """They have the policy of batch work; where processors are idle it would only make them later."""
+    # In a process of its own: in this one gRPC's threads may be there already.
+    words = [sys.executable, "-m", __name__, str(tmp_path), "crowded" if crowded else ""]
+    shown = json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=60).stdout)
+    policy = os.SCHED_BATCH if crowded else os.SCHED_OTHER
+    assert set(shown["bot"]) == {policy}
+    assert policy in shown["grpc"]
+    assert shown["referee"] == os.SCHED_OTHER
+
+
+async def show(folder: Path, *, crowded: bool) -> None:
+    """Prints the policies of this thread, of those that gRPC has begun, and of a bot's."""
+    async with LocalBots(folder, crowded=crowded) as bots:
+        await bots.start(Program("bare", "1", python("-m", "arena.bench.bare_bot"), folder / "log"))
+        (bot,) = children()
+        print(
+            json.dumps(
+                {
+                    "referee": os.sched_getscheduler(0),
+                    "grpc": [policy for thread, policy in policies("self").items() if thread != os.getpid()],
+                    "bot": list(policies(bot).values()),
+                }
+            )
+        )
+
+
+def children() -> list[str]:
+    """Processes that this one has begun."""
+    return [pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+
+
+def policies(process: str) -> dict[int, int]:
+    """Of each thread of a process."""
+    threads = [int(task.name) for task in Path(f"/proc/{process}/task").iterdir()]
+    return {thread: os.sched_getscheduler(thread) for thread in threads}
+
+
+if __name__ == "__main__":
+    asyncio.run(show(Path(sys.argv[1]), crowded=bool(sys.argv[2])))

@@ -15,6 +15,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 from weakref import WeakValueDictionary
 
@@ -187,6 +188,9 @@ class Gateways:
             case "session_lost":
                 port.account(event.session_lost.open)
                 self._search(key, frozen_since=None)
+            case "session_live":
+                if not port.frozen:  # it is back where it was, and its clocks have run on
+                    self._stop_looking(key)
             case "game_unknown":
                 port.tell_again()
             case "expired" if event.expired.disconnected:
@@ -245,7 +249,15 @@ class Gateways:
             self._ports.pop(key)
         elif key not in self._searches:
             search = self._searches[key] = asyncio.create_task(self._look(key, port))
-            search.add_done_callback(lambda _: self._searches.pop(key, None))
+            search.add_done_callback(partial(self._looked, key))
+
+    def _looked(self, key: BotKey, search: asyncio.Task[None]) -> None:
+        if self._searches.get(key) is search:
+            del self._searches[key]
+
+    def _stop_looking(self, key: BotKey) -> None:
+        if (search := self._searches.pop(key, None)) is not None:
+            search.cancel()
 
     async def _look(self, key: BotKey, port: Port) -> None:
         old, deadline = port.session, time.monotonic() + LOST_AFTER_S

@@ -278,6 +278,46 @@ def test_r10_a_question_asked_while_the_bot_is_away_waits_for_it(table: Table) -
     assert table.told()[-1] == "expired"
 
 
+def test_r67_a_bot_that_is_here_keeps_a_game_that_its_worker_looks_for_elsewhere(table: Table) -> None:
+    """The worker cannot know while Redis is away: the clock stands still, and the game goes on as soon as it does."""
+    table.start()
+    table.ask(limit_ms=1_000)
+    table.after(400 * MS)
+    table.worker(forget_game="g")
+    table.after(9 * S)
+    table.start()
+    table.ask(limit_ms=1_000, elapsed_ms=400)
+    table.after(599 * MS)
+    table.act("g", 1)
+    (acted,) = table.up
+    assert acted.act.elapsed_us == 999 * MS
+
+
+def test_r67_a_game_of_which_its_worker_never_speaks_again_is_over() -> None:
+    """The bot is told so: it would wait for it for ever."""
+    table = Table(limits=SessionLimits(frozen_us=5 * S))
+    table.start()
+    table.read()
+    table.worker(forget_game="g")
+    table.after(5 * S)
+    ended = table.read()[-1]
+    assert (ended.game_id, ended.end) == ("g", pb.MatchEnded.END_VOID)
+
+
+@pytest.mark.parametrize("first", ["forget", "vanish"])
+def test_r67_who_went_elsewhere_does_not_find_the_game_here(table: Table, first: str) -> None:
+    """It is forgotten with the stream, or at once if there is none."""
+    table.start()
+    if first == "vanish":
+        table.vanish()
+    table.worker(forget_game="g")
+    if first == "forget":
+        table.vanish()
+    table.connect()
+    (welcome,) = table.read()
+    assert not welcome.running_games
+
+
 def test_r11_the_newest_connection_wins(table: Table) -> None:
     """The old stream is told REPLACED and ends without an error; the games and questions go to the new one."""
     table.start()

@@ -198,3 +198,21 @@ def test_r67_a_bot_that_moves_while_redis_is_away_is_not_charged() -> None:
         await asyncio.sleep(20)
 
     play(trouble)
+
+
+def test_r67_who_came_back_where_it_was_needs_no_redis() -> None:
+    """A bot that left and is back at its gateway plays on while nobody can say where any bot is."""
+
+    async def trouble(world: World) -> None:
+        world.gateways["gw1"].process.kill()
+        await until(lambda: attempts(world, None), 8)
+        await asyncio.sleep(0.5)
+        assert not attempts(world, "FINISHED")
+        for bot in world.bots:
+            bot.move()
+        await asyncio.sleep(0.5)
+        world.registry.down = True
+        await until(lambda: attempts(world, "FINISHED"), 20)
+        world.registry.down = False
+
+    play(trouble)

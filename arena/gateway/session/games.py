@@ -21,6 +21,8 @@ ENDED_REMEMBERED: Final = 64
 class Game:
     """A seat of a running game. ``frozen_us`` is since when its worker is away, ``touched_us`` when it last spoke of it.
 
+    ``let_go``: the worker looks for the bot elsewhere.
+
     ``alarm_us``: when a decision's time is next looked at. There is one alarm a game and not one a decision: thousands of
     fast moves would leave theirs behind until long after their answers.
     """
@@ -31,6 +33,7 @@ class Game:
     decision: Decision | None = None
     frozen_us: int | None = None
     alarm_us: int | None = None
+    let_go: bool = False
 
     @property
     def open_decision(self) -> Decision | None:
@@ -176,6 +179,26 @@ class Games:
             self._ended.append(game_id)
             self._offers.game_ended(game.started.offer_id, counts=counts)
 
+    def let_go(self, game_id: str) -> None:
+        """The worker looks for the bot elsewhere. A bot that is here after all keeps the game, which stands still.
+
+        The worker may be wrong: all that it knows comes from a registry that may be away. Either it speaks of the game again,
+        or the stream ends, or the game is void in the end; a bot whose game was forgotten would wait for it for ever.
+        """
+        game = self._games.get(game_id)
+        if game is None:
+            return
+        if self._out.stream is None:
+            self.forget(game_id)
+        else:
+            game.let_go = True
+            self._freeze(game_id, game)
+
+    def forget_let_go(self) -> None:
+        """The bot has left the stream: if it comes back it must not find what it plays elsewhere by now."""
+        for game_id in [game_id for game_id, game in self._games.items() if game.let_go]:
+            self.forget(game_id)
+
     def forget_quiet(self) -> None:
         """Forget, while the bot is away, games of which nothing was heard for long: the bot may play them elsewhere.
 
@@ -188,11 +211,15 @@ class Games:
     def worker_down(self, worker: str) -> None:
         """A worker is away: its games stand still."""
         for game_id, game in self._games.items():
-            if game.worker == worker and game.frozen_us is None:
-                game.frozen_us = self._out.now_us
-                if decision := game.open_decision:
-                    decision.pause(self._out.now_us)
-                self._out.wake(self._out.now_us + self._limits.frozen_us, TimerKind.FROZEN, game_id)
+            if game.worker == worker:
+                self._freeze(game_id, game)
+
+    def _freeze(self, game_id: str, game: Game) -> None:
+        if game.frozen_us is None:
+            game.frozen_us = self._out.now_us
+            if decision := game.open_decision:
+                decision.pause(self._out.now_us)
+            self._out.wake(self._out.now_us + self._limits.frozen_us, TimerKind.FROZEN, game_id)
 
     def worker_gone(self, worker: str) -> None:
         """A worker will not come back: its games are void."""
@@ -257,4 +284,5 @@ class Games:
         game.worker = worker
         game.touched_us = self._out.now_us
         game.frozen_us = None
+        game.let_go = False
         return game

@@ -247,7 +247,7 @@ class Session:
             case "release_offer":
                 self._offers.release(event.release_offer)
             case "forget_game":
-                self._games.forget(event.forget_game)
+                self._games.let_go(event.forget_game)
             case _:
                 self._tally.counts["odd_worker_events"] += 1
         return self._finish()
@@ -361,6 +361,7 @@ class Session:
             self._tell_lost()
 
     def _tell_lost(self) -> None:
+        self._games.forget_let_go()
         for worker in self._workers():
             self._out.to_worker(
                 worker, rpb.GatewayEvent(session_lost=rpb.SessionLost(open=self._games.open_of(worker)))

@@ -77,7 +77,9 @@ class WorkerEvent(google.protobuf.message.Message):
     release_offer: builtins.str
     """The offer with this id is withdrawn."""
     forget_game: builtins.str
-    """The game of this id goes on at another session: forget it here without a word to the bot."""
+    """The game of this id may go on at another session: forget it here without a word to the bot, at once if it is away,
+    else when its stream ends.
+    """
     @property
     def attach(self) -> global___Attach:
         """First event of the stream."""

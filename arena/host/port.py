@@ -159,14 +159,18 @@ class Port:
                 asked.used_s = used_ms[key] / 1000 if key in used_ms else asked.used_s
                 asked.sent_at = now
 
-    def freeze(self, since: float) -> None:
-        """The session is out of the arena's reach since then (monotonic seconds): the clocks of its games stand still."""
+    def freeze(self, since: float | None) -> None:
+        """The session is out of the arena's reach since then (monotonic seconds): the clocks of its games stand still.
+
+        None: what is open is not charged for, because nobody can tell when, or whether, it arrived.
+        """
         if self._frozen:
             return
         self._frozen = True
         for asked in self._asked.values():
             if asked.sent_at is not None:
-                asked.used_s += max(0.0, since - asked.sent_at)
+                if since is not None:
+                    asked.used_s += max(0.0, since - asked.sent_at)
                 asked.sent_at = asked.overdue_at = None
         for offer_id in self._offers:
             self._settle_offer(offer_id, None)

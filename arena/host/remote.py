@@ -224,7 +224,10 @@ class Gateways:
         task.add_done_callback(self._background.discard)
 
     def _on_down(self, address: str, why: str) -> None:
-        """A gateway is gone: its clocks stood still from when it was last heard."""
+        """A gateway is gone: its clocks stood still from when it was last heard.
+
+        Nobody is charged for a question that may have been on its way for all that time, only for an absence of its own.
+        """
         link = self._links.pop(address, None)
         if link is None:
             return
@@ -235,8 +238,9 @@ class Gateways:
             self._in_background(self._repeat_last_words(address))
         since = now - link.client.silent_us / 1e6
         for key, where in self._where.items():
-            if where == address:
-                self._search(key, frozen_since=since)
+            if where == address and (port := self._ports.get(key)) is not None:
+                port.freeze(since if key in self._searches else None)
+                self._search(key, frozen_since=None)
 
     def _search(self, key: BotKey, frozen_since: float | None) -> None:
         """Looks for a bot, with its clocks frozen unless the bot itself went away."""

@@ -36,7 +36,7 @@ def no_epoch_check(stack: ExitStack) -> None:
 def clock_runs_on(stack: ExitStack) -> None:
     """The death of a gateway stops no clock."""
 
-    def freeze(self: port.Port, since: float) -> None:
+    def freeze(self: port.Port, since: float | None) -> None:
         self._frozen = True
         for asked in self._asked.values():
             asked.overdue_at = None

@@ -12,6 +12,11 @@ from tests.chaos.kills import run
 from tests.chaos.postgres import PostgreSQL
 
 
+def say(line: str) -> None:
+    """Progress, for whoever waits for an hour."""
+    print(line, file=sys.stderr, flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
@@ -25,7 +30,7 @@ def main() -> int:
     ):
         postgres = PostgreSQL(Path(data)) if given.postgresql else None
         try:
-            outcome = run(Path(folder), given.kills, given.seed, postgres)
+            outcome = run(Path(folder), given.kills, given.seed, postgres, say)
         finally:
             if postgres is not None:
                 postgres.crash()

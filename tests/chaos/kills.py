@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,11 +75,13 @@ def quantile(times: Sequence[float], q: float) -> float:
     return sorted(times)[min(len(times) - 1, int(q * len(times)))]
 
 
-def run(folder: Path, kills: int, seed: int, postgres: PostgreSQL | None = None) -> Outcome:
+def run(
+    folder: Path, kills: int, seed: int, postgres: PostgreSQL | None = None, say: Callable[[str], None] = lambda _: None
+) -> Outcome:
     """Kills so many processes of a new arena in ``folder``, ends it and audits what it kept.
 
     Most kills wait until the arena has recovered from the one before; every fourth hits it while it is down. The arena
-    is on ``postgres`` if there is one, which is killed too; on SQLite otherwise.
+    is on ``postgres`` if there is one, which is killed too; on SQLite otherwise. ``say`` hears of each kill.
     """
     rng = random.Random(seed)
     url = postgres.url if postgres else ""
@@ -93,6 +95,7 @@ def run(folder: Path, kills: int, seed: int, postgres: PostgreSQL | None = None)
         while len(done) < kills:
             time.sleep(rng.uniform(0.1, 2.0))
             done.append(_kill(arena, rng, postgres))
+            say(f"{len(done)} of {kills}: {done[-1].kind}")
             if rng.random() < TOGETHER and len(done) < kills:
                 continue
             last = done[-1]

@@ -62,7 +62,7 @@ BROKEN = {
 RUDE = {
     "": {},
     "fights back": {"replaced": "opened 1 more stream"},
-    "hurries": {"draining-spread": "5 times out of 5"},
+    "hurries": {"draining-spread": "5 times out of 6"},
     "forgets its answer": {"cut-act": "before the break and id"},
     "drops dead": {"sigterm-game": "closed the stream where SetCredit was due and ended with status -9"},
 }

@@ -12,7 +12,7 @@ from arena.conformance.table import Table
 from botarena.v1 import play_pb2 as pb
 
 DRAIN_MS: Final = 1000
-DRAINS: Final = 5
+DRAINS: Final = 6
 SPREAD_S: Final = 0.1
 """Of five random waits of up to 1 s one is longer than this, but for one case in 100,000."""
 SILENCE_S: Final = 30.0
@@ -207,5 +207,8 @@ async def draining_spread(stage: Stage) -> None:
         sent_at = asyncio.get_running_loop().time()
         stream = await stage.reconnected()
         waits_s.append(stream.opened_at - sent_at)
+    waits_s.remove(
+        max(waits_s)
+    )  # a machine with much to do may be late once; chance alone does this to one bot in 18,000
     if max(waits_s) < SPREAD_S:
-        raise Mismatch(f"came back within {max(waits_s) * 1000:.0f} ms, {DRAINS} times out of {DRAINS}")
+        raise Mismatch(f"came back within {max(waits_s) * 1000:.0f} ms, {len(waits_s)} times out of {DRAINS}")

@@ -69,6 +69,7 @@ class Gateways:
         self._users: Counter[BotKey] = Counter()
         self._versions: dict[BotKey, int | None] = {}
         self._last_words: dict[str, deque[tuple[float, relay.WorkerEvent]]] = {}
+        self._down_at: dict[str, float] = {}
         self._locks: WeakValueDictionary[BotKey, asyncio.Lock] = WeakValueDictionary()
 
     async def __aenter__(self) -> Gateways:
@@ -131,10 +132,10 @@ class Gateways:
 
     def _forget(self, key: BotKey, port: Port) -> None:
         """Games go on elsewhere: a bot that comes back to the session that it left must not find them there."""
-        link = self._links.get(self._where.get(key, ""))
-        if link is not None:
+        if (where := self._where.get(key)) is not None:
+            send = self._sender(where)
             for game_id in port.running:
-                link.client.send(relay.WorkerEvent(session=port.session, forget_game=game_id))
+                send(relay.WorkerEvent(session=port.session, forget_game=game_id))
 
     async def _client(self, address: str) -> RelayClient:
         """A live stream to the gateway at ``address``, dialled once by whoever comes first. Raises Unavailable."""
@@ -159,14 +160,14 @@ class Gateways:
     async def _start(self, address: str, client: RelayClient) -> None:
         """Dials, and first repeats the ends that the link before may have lost: nobody else would ever tell them."""
         await client.start()
-        since = time.monotonic() - LAST_WORDS_S
+        since = self._down_at.pop(address, time.monotonic()) - LAST_WORDS_S
         for at, event in self._last_words.pop(address, ()):
             if at > since:
                 client.send(event)
 
     def _sender(self, address: str) -> SendWorkerEvent:
         def send(event: relay.WorkerEvent) -> None:
-            if event.WhichOneof("event") in ("end", "release_offer"):
+            if event.WhichOneof("event") in ("end", "release_offer", "forget_game"):
                 self._last_words.setdefault(address, deque(maxlen=256)).append((time.monotonic(), event))
             if (link := self._links.get(address)) is not None:
                 link.client.send(event)
@@ -232,7 +233,7 @@ class Gateways:
         if link is None:
             return
         log.warning("the gateway at %s is gone: %s", address, why)
-        now = time.monotonic()
+        now = self._down_at[address] = time.monotonic()
         words = self._last_words.get(address)
         if words and words[-1][0] > now - LAST_WORDS_S:
             self._in_background(self._repeat_last_words(address))

@@ -278,6 +278,24 @@ def test_r10_a_question_asked_while_the_bot_is_away_waits_for_it(table: Table) -
     assert table.told()[-1] == "expired"
 
 
+def test_r69_time_that_ran_out_here_while_the_bot_was_elsewhere_is_not_its_time(table: Table) -> None:
+    """A worker that did not hear of it and asks again knows better what was used; a bot that was here has had its time."""
+    table.start()
+    table.ask(limit_ms=1_000)
+    table.read()
+    table.vanish()
+    table.after(2 * S)
+    table.connect()
+    table.read()
+    table.ask(limit_ms=1_000, elapsed_ms=300)
+    (asked,) = table.read()
+    assert asked.clock.limit_ms == 700
+    table.after(701 * MS)
+    table.ask(limit_ms=1_000, elapsed_ms=300)
+    assert [event.WhichOneof("event") for event in table.up][-3:] == ["session_live", "expired", "expired"]
+    assert not table.up[-1].expired.disconnected
+
+
 def test_r67_a_bot_that_is_here_keeps_a_game_that_its_worker_looks_for_elsewhere(table: Table) -> None:
     """The worker cannot know while Redis is away: the clock stands still, and the game goes on as soon as it does."""
     table.start()

@@ -103,7 +103,10 @@ class Chaos:
 @settings(max_examples=300, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_whatever_happens(seed: int) -> None:
-    """No question has two different outcomes or more reports than times it was asked; no answer is over its limit."""
+    """No question has two different outcomes or more reports than times it was asked; no answer is over its limit.
+
+    That time ran out while the bot was away is no outcome yet: it may have been elsewhere, and be asked here again.
+    """
     chaos = Chaos(seed)
     for _ in range(150):
         chaos.step()
@@ -116,7 +119,8 @@ def test_whatever_happens(seed: int) -> None:
         what = event.act.act if kind == "act" else event.expired
         key = (what.game_id, what.decision_id)
         reports[key] += 1
-        assert outcomes.setdefault(key, kind) == kind
+        if kind == "act" or not event.expired.disconnected:
+            assert outcomes.setdefault(key, kind) == kind
         if kind == "act":
             assert event.act.elapsed_us <= LIMIT_MS * 1000
         else:

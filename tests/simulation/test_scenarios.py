@@ -168,15 +168,16 @@ def test_r69_the_clock_stands_still_while_there_is_no_gateway() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_r69_nobody_is_charged_for_what_was_on_its_way(seed: int) -> None:
-    """Relays stand still, for less than it takes to give one up, again and again, while all bots change their gateways."""
+@pytest.mark.parametrize("stall_s", [4.7, 9.0])
+def test_r69_nobody_is_charged_for_what_was_on_its_way(seed: int, stall_s: float) -> None:
+    """Relays stand still, for less or for more than it takes to give one up, while all bots change their gateways."""
 
     async def trouble(world: World) -> None:
         await until(lambda: attempts(world, None), 8)
         for _ in range(3):
             for gateway in world.gateways.values():
                 for stream in gateway.workers:
-                    stream.stalled_until = world.loop.time() + 4.7
+                    stream.stalled_until = world.loop.time() + stall_s
             await asyncio.sleep(0.5)
             for bot in world.bots:
                 bot.move()

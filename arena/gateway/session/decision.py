@@ -23,7 +23,7 @@ class DecisionState(Enum):
 class Decision:
     """The newest decision of a game and its clock, which may stand still. Times are in us."""
 
-    __slots__ = ("_request", "_since_us", "_unwritten", "_used_us", "answer", "id", "limit_us", "state")
+    __slots__ = ("_request", "_since_us", "_unwritten", "_used_us", "answer", "expired_away", "id", "limit_us", "state")
 
     def __init__(self, ask: rpb.Ask, now_us: int, *, unwritten: bool) -> None:
         self.id: Final = ask.request.decision_id
@@ -31,6 +31,8 @@ class Decision:
         self.state = DecisionState.OPEN
         self.answer: rpb.GatewayEvent | None = None
         """What the worker is told, as often as it asks."""
+        self.expired_away = False
+        """Its time ran out while the bot was not here. It may have been elsewhere: if the worker asks again all the same, that counts."""
         self._request: Final = ask.request
         self._used_us = ask.elapsed_ms * 1000
         self._since_us: int | None = now_us

@@ -145,7 +145,7 @@ class Games:
         if game is None:
             return
         decision = game.decision
-        if decision is None or decision.id != ask.request.decision_id:
+        if decision is None or decision.id != ask.request.decision_id or decision.expired_away:
             decision = game.decision = Decision(ask, self._out.now_us, unwritten=self._out.stream is not None)
             self._tally.counts["decisions"] += 1
             self._out.tell(decision.message(self._out.now_us, resent=False), on_write=decision)
@@ -262,6 +262,7 @@ class Games:
 
     def _expire(self, game: Game, decision: Decision) -> None:
         decision.state = DecisionState.OVER
+        decision.expired_away = self._out.stream is None
         self._tally.counts["expired"] += 1
         expired = rpb.Expired(
             game_id=game.started.game_id,

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 LOST_AFTER_S = 60.0
 LOOK_EVERY_S = 0.25
 LOOKS = 8
+REGISTERED_S = 10.0
+"""So long after the registry was away it may still say where bots were: gateways tell it each five seconds."""
 LAST_WORDS_S = 10.0
 """What was sent so long before a link was known to be broken has arrived: silence ends a link in half that time."""
 
@@ -70,6 +72,8 @@ class Gateways:
         self._versions: dict[BotKey, int | None] = {}
         self._last_words: dict[str, deque[tuple[float, relay.WorkerEvent]]] = {}
         self._down_at: dict[str, float] = {}
+        self._away: set[BotKey] = set()
+        self._sure_at = 0.0
         self._locks: WeakValueDictionary[BotKey, asyncio.Lock] = WeakValueDictionary()
 
     async def __aenter__(self) -> Gateways:
@@ -111,8 +115,10 @@ class Gateways:
     async def _found(self, key: BotKey) -> bool:
         """Whether the registry names a session for the bot and its gateway answers; the port is then there."""
         try:
-            location = await self._registry.find(*key)
+            location = await self._find(key)
             if location is None or self._versions.get(key) not in (None, location.version_id):
+                return False
+            if key in self._away and self._is_old(key, location) and not self._sure:
                 return False
             await self._client(location.relay)
         except Unavailable as error:
@@ -125,10 +131,29 @@ class Gateways:
         if port.session != location.session:
             self._forget(key, port)
         self._where[key] = location.relay
+        self._away.discard(key)
         self._keys.pop(port.session, None)
         self._keys[location.session] = key
         port.thaw(location.session, send)
         return True
+
+    async def _find(self, key: BotKey) -> OnlineSession | None:
+        """What the registry says. Raises Unavailable."""
+        try:
+            return await self._registry.find(*key)
+        except Unavailable:
+            self._sure_at = time.monotonic() + REGISTERED_S
+            raise
+
+    @property
+    def _sure(self) -> bool:
+        """Whether what the registry says of a bot's place is where it is, and not where it was."""
+        return time.monotonic() >= self._sure_at
+
+    def _is_old(self, key: BotKey, location: OnlineSession) -> bool:
+        """Whether that is the session that is known already."""
+        port = self._ports.get(key)
+        return port is not None and (location.session, location.relay) == (port.session, self._where.get(key))
 
     def _forget(self, key: BotKey, port: Port) -> None:
         """Games go on elsewhere: a bot that comes back to the session that it left must not find them there."""
@@ -187,17 +212,25 @@ class Gateways:
                 port.account(event.session_released.open)
                 self._search(key, frozen_since=time.monotonic())
             case "session_lost":
+                self._away.add(key)
                 port.account(event.session_lost.open)
                 self._search(key, frozen_since=None)
             case "session_live":
-                if not port.frozen:  # it is back where it was, and its clocks have run on
-                    self._stop_looking(key)
+                self._is_back(key, port)
             case "game_unknown":
-                port.tell_again()
+                if not port.frozen:
+                    port.tell_again()
             case "expired" if event.expired.disconnected:
                 self._while_away(key, port, event)
             case _:
                 port.handle(event)
+
+    def _is_back(self, key: BotKey, port: Port) -> None:
+        """A bot has opened a stream where it was."""
+        self._away.discard(key)
+        self._stop_looking(key)
+        if port.frozen:
+            port.thaw(port.session, self._sender(self._where[key]))
 
     def _while_away(self, key: BotKey, port: Port, event: relay.GatewayEvent) -> None:
         """A gateway reports that a bot's time ran out in its absence. It does not know whether the bot is elsewhere."""
@@ -240,7 +273,7 @@ class Gateways:
         since = now - link.client.silent_us / 1e6
         for key, where in self._where.items():
             if where == address and (port := self._ports.get(key)) is not None:
-                port.freeze(since if key in self._searches else None)
+                port.freeze(since if key in self._away else None)
                 self._search(key, frozen_since=None)
 
     def _search(self, key: BotKey, frozen_since: float | None) -> None:
@@ -281,12 +314,14 @@ class Gateways:
         """
         asked = time.monotonic()
         try:
-            location = await self._registry.find(*key)
+            location = await self._find(key)
+            known = self._sure
         except Unavailable:
-            self._forget(key, port)  # else it would report there that their time ran out
-            port.freeze(asked)
-            return False
+            location, known = None, False
         if location is None or (location.session == session and location.relay == self._where[key]):
+            if not known:
+                self._forget(key, port)
+                port.freeze(asked)
             return False
         port.freeze(asked)  # It is back; what passes until it is asked there is the arena's.
         return True

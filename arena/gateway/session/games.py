@@ -127,6 +127,9 @@ class Games:
 
     def started(self, worker: str, started: pb.MatchStarted) -> None:
         """A game begins; or its worker is back, or another has taken it over, and the bot knows it."""
+        if self._out.stream is None:  # the worker may have it from a registry that is behind
+            lost = rpb.SessionLost(open=self.open_of(worker))
+            self._out.to_worker(worker, rpb.GatewayEvent(session_lost=lost))
         if started.game_id in self._games:
             self._touch(worker, started.game_id)
             return
@@ -180,22 +183,17 @@ class Games:
             self._offers.game_ended(game.started.offer_id, counts=counts)
 
     def let_go(self, game_id: str) -> None:
-        """The worker looks for the bot elsewhere. A bot that is here after all keeps the game, which stands still.
+        """The worker looks for the bot elsewhere: the game stands still here.
 
-        The worker may be wrong: all that it knows comes from a registry that may be away. Either it speaks of the game again,
-        or the stream ends, or the game is void in the end; a bot whose game was forgotten would wait for it for ever.
+        It may be wrong, for what it knows comes from a registry that may be away or behind. So it speaks of the game again, or
+        learns that the bot is here, or the game is void in the end: a bot whose game was forgotten would wait for it for ever.
         """
-        game = self._games.get(game_id)
-        if game is None:
-            return
-        if self._out.stream is None:
-            self.forget(game_id)
-        else:
+        if (game := self._games.get(game_id)) is not None:
             game.let_go = True
             self._freeze(game_id, game)
 
     def forget_let_go(self) -> None:
-        """The bot has left the stream: if it comes back it must not find what it plays elsewhere by now."""
+        """The bot opens a stream: what it plays elsewhere it must not find here. Workers that hear of it know better."""
         for game_id in [game_id for game_id, game in self._games.items() if game.let_go]:
             self.forget(game_id)
 

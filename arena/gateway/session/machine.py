@@ -118,6 +118,8 @@ class Session:
             self._tally.counts["replaced"] += 1
             self._out.close(pb.Draining(reason=pb.Draining.REASON_REPLACED))
         self._out.open()
+        workers = self._workers()
+        self._games.forget_let_go()
         self.hello = hello
         self.draining = False
         self.credit = min(hello.credit or 1, self._limits.max_credit)
@@ -135,7 +137,7 @@ class Session:
         self._pinger = Pinger(self._limits)
         self._pinger.heard(now_us)
         self._ping()
-        for worker in self._workers():
+        for worker in workers:
             self._out.to_worker(worker, rpb.GatewayEvent(session_live=rpb.SessionLive(wants=hello.wants)))
         return self._out.effects()
 
@@ -361,7 +363,6 @@ class Session:
             self._tell_lost()
 
     def _tell_lost(self) -> None:
-        self._games.forget_let_go()
         for worker in self._workers():
             self._out.to_worker(
                 worker, rpb.GatewayEvent(session_lost=rpb.SessionLost(open=self._games.open_of(worker)))

@@ -77,8 +77,8 @@ class WorkerEvent(google.protobuf.message.Message):
     release_offer: builtins.str
     """The offer with this id is withdrawn."""
     forget_game: builtins.str
-    """The game of this id may go on at another session: forget it here without a word to the bot, at once if it is away,
-    else when its stream ends.
+    """The game of this id may go on at another session: it stands still here until the worker speaks of it again. The bot
+    does not find it when it opens a stream here; the worker hears SessionLive then.
     """
     @property
     def attach(self) -> global___Attach:

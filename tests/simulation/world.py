@@ -32,7 +32,7 @@ from arena.settings import LadderSpec, SchedulerSettings
 from arena.storage import accounts
 from arena.storage.outbox import Event
 from arena.storage.plans import seating
-from arena.storage.tables import bot, game_set, match, result, set_seat
+from arena.storage.tables import bot, game_set, match, outbox, result, set_seat
 from botarena.v1 import play_pb2 as pb
 from tests.simulation.bots import FAULTS, SimBot
 from tests.simulation.edges import Disk, MemoryDatabase, Queue, SimRegistry
@@ -44,6 +44,9 @@ LOG_LEVEL = logging.CRITICAL
 GATEWAYS = ("gw0", "gw1")
 TROUBLE_S = 14.0
 """How long things go wrong."""
+STORMS = 0.2
+"""How many of the histories are storms, in which something goes wrong again and again before anything has healed."""
+STORM_S = 40.0
 HEALED_S = 200.0
 """How long the arena may take to be at rest once nothing goes wrong any more."""
 TIME = TimeControl(bank_ms=40_000)
@@ -309,6 +312,7 @@ class World:
             self._drain_gateway,
             self._kill_scheduler,
             self._restart_redis,
+            self._lose_redis,
             self._lose_database,
             self._lose_acks,
             self._lose_acks,
@@ -316,15 +320,26 @@ class World:
             self._cut_relay,
             self._stall_relay,
             self._bad_weather,
+            self._move_bots,
         )
-        times = sorted(self.rng.uniform(2.0, TROUBLE_S) for _ in range(self.rng.randint(1, 6)))
+        if self.rng.random() < STORMS:
+            until, times = STORM_S, self._storm()
+            kinds = (*kinds, self._stall_relay, self._stall_relay, self._move_bots, self._move_bots)
+        else:
+            until, times = TROUBLE_S, sorted(self.rng.uniform(2.0, TROUBLE_S) for _ in range(self.rng.randint(1, 6)))
         for at in times:
             await asyncio.sleep(max(0.0, at - self.loop.time()))
             strike = self.rng.choice(kinds)
             self.trace.add("FAULT", strike.__name__)
             self.faults += 1
             strike()
-        await asyncio.sleep(TROUBLE_S - self.loop.time())
+        await asyncio.sleep(until - self.loop.time())
+
+    def _storm(self) -> list[float]:
+        times, at = [], 1.0
+        while (at := at + self.rng.uniform(0.05, 3.0)) < STORM_S:
+            times.append(at)
+        return times
 
     def _kill_worker(self) -> None:
         worker = self.rng.choice(list(self.workers.values()))
@@ -366,6 +381,11 @@ class World:
         self.queue.clear()
         self.loop.call_later(self.rng.uniform(0.3, 8.0), self._redis_is_back)
 
+    def _lose_redis(self) -> None:
+        """It is away and remembers all, which is old when it is back."""
+        self.registry.down = self.queue.down = True
+        self.loop.call_later(self.rng.uniform(0.3, 9.0), self._redis_is_back)
+
     def _redis_is_back(self) -> None:
         self.registry.down = self.queue.down = False
 
@@ -395,7 +415,13 @@ class World:
 
     def _stall_relay(self) -> None:
         for stream in self._relays():
-            stream.stalled_until = self.loop.time() + self.rng.uniform(0.5, 10.0)
+            stream.stalled_until = self.loop.time() + self.rng.uniform(0.5, 12.0)
+
+    def _move_bots(self) -> None:
+        """All at once, as after a hiccup of their network."""
+        for one in self.bots:
+            if self.rng.random() < 0.6:
+                one.move()
 
     def _bad_weather(self) -> None:
         self.weather.rough = 0.05
@@ -427,6 +453,8 @@ class World:
             ).all()
         if open_sets:
             return [f"set {row.id} is {row.state}" for row in open_sets]
+        if events := self._count(outbox):
+            return [f"{events} events wait to be published"]
         why = [f"{bot.name} plays {sorted(bot.games)}" for bot in self.bots if bot.games]
         for gateway in self.gateways.values():
             if gateway.process.alive:

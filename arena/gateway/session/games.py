@@ -195,7 +195,7 @@ class Games:
     def forget_let_go(self) -> None:
         """The bot opens a stream: what it plays elsewhere it must not find here. Workers that hear of it know better."""
         for game_id in [game_id for game_id, game in self._games.items() if game.let_go]:
-            self.forget(game_id)
+            self._forget_set_of(game_id)
 
     def forget_quiet(self) -> None:
         """Forget, while the bot is away, games of which nothing was heard for long: the bot may play them elsewhere.
@@ -204,7 +204,13 @@ class Games:
         """
         since_us = self._out.now_us - self._limits.frozen_us
         for game_id in [i for i, g in self._games.items() if g.touched_us <= since_us and not g.open_decision]:
-            self.forget(game_id)
+            self._forget_set_of(game_id)
+
+    def _forget_set_of(self, game_id: str) -> None:
+        """A game, and that its set takes credit here: both may be elsewhere."""
+        offer_id = self._games[game_id].started.offer_id
+        self.forget(game_id)
+        self._offers.release(offer_id)
 
     def worker_down(self, worker: str) -> None:
         """A worker is away: its games stand still."""
@@ -271,8 +277,11 @@ class Games:
         self._out.to_worker(game.worker, rpb.GatewayEvent(expired=expired))
 
     def _void(self, game_id: str) -> None:
+        game = self._games[game_id]
         self._tally.counts["voided"] += 1
         self.end(pb.MatchEnded(game_id=game_id, end=pb.MatchEnded.END_VOID))
+        if game.let_go:
+            self._offers.release(game.started.offer_id)
 
     def _touch(self, worker: str, game_id: str) -> Game | None:
         """The game, which is this worker's and moves again. None, and the worker told so, if there is none."""

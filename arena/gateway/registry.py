@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 LEASE_MS: Final = 15_000
 RENEW_S: Final = 5.0
+RETRY_S: Final = 1.0
+"""Redis that comes back knows nothing, or what was: the sooner it is told the better."""
 GATHER_S: Final = 0.02
 """Changes of this time go out together."""
 BATCH: Final = 500
@@ -224,7 +226,7 @@ class RegistryPublisher:
         while not self._closing:
             renew_all = True
             try:
-                async with asyncio.timeout(RENEW_S):
+                async with asyncio.timeout(RENEW_S if self.up else RETRY_S):
                     await self._wakeup.wait()
                 await asyncio.sleep(GATHER_S)
                 renew_all = not self.up

@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 LOST_AFTER_S = 60.0
 LOOK_EVERY_S = 0.25
 LOOKS = 8
-REGISTERED_S = 10.0
-"""So long after the registry was away it may still say where bots were: gateways tell it each five seconds."""
+REGISTERED_S = 3.0
+"""So long after the registry was away it may not know bots that are there; gateways try it each second then."""
 LAST_WORDS_S = 10.0
 """What was sent so long before a link was known to be broken has arrived: silence ends a link in half that time."""
 
@@ -118,8 +118,8 @@ class Gateways:
             location = await self._find(key)
             if location is None or self._versions.get(key) not in (None, location.version_id):
                 return False
-            if key in self._away and self._is_old(key, location) and not self._sure:
-                return False
+            if key in self._away and self._is_old(key, location):
+                return False  # its own gateway says that it is not there, and will say when it is
             await self._client(location.relay)
         except Unavailable as error:
             log.warning("looking for bot %s: %s", key, error)
@@ -147,7 +147,7 @@ class Gateways:
 
     @property
     def _sure(self) -> bool:
-        """Whether what the registry says of a bot's place is where it is, and not where it was."""
+        """Whether a bot that the registry does not know is nowhere."""
         return time.monotonic() >= self._sure_at
 
     def _is_old(self, key: BotKey, location: OnlineSession) -> bool:
@@ -274,6 +274,9 @@ class Gateways:
         for key, where in self._where.items():
             if where == address and (port := self._ports.get(key)) is not None:
                 port.freeze(since if key in self._away else None)
+                self._away.discard(
+                    key
+                )  # it may come back there unheard; whoever asks there again is told if it does not
                 self._search(key, frozen_since=None)
 
     def _search(self, key: BotKey, frozen_since: float | None) -> None:
@@ -310,18 +313,21 @@ class Gateways:
     async def _elsewhere(self, key: BotKey, port: Port, session: str) -> bool:
         """Whether a bot whose clocks run has a session at another place than the one it left.
 
-        If that cannot be told, its clocks stand still: it may be there and find nobody who asks it.
+        If that cannot be told, its clocks stand still: it may be there and find nobody who asks it. A registry that names the
+        place that it left, of which that gateway took it out at once, is behind.
         """
         asked = time.monotonic()
         try:
             location = await self._find(key)
-            known = self._sure
+            known = location is not None or self._sure
         except Unavailable:
             location, known = None, False
-        if location is None or (location.session == session and location.relay == self._where[key]):
-            if not known:
-                self._forget(key, port)
-                port.freeze(asked)
+        behind = location is not None and (location.session, location.relay) == (session, self._where[key])
+        if behind or not known:
+            self._forget(key, port)
+            port.freeze(asked)
+            return False
+        if location is None:
             return False
         port.freeze(asked)  # It is back; what passes until it is asked there is the arena's.
         return True

@@ -18,7 +18,7 @@ FAULTS: dict[str, frozenset[str]] = {
     "house": frozenset(),
     "twice": frozenset(),
     "mover": frozenset(),
-    "slow": frozenset({"TIMEOUT"}),
+    "slow": frozenset({"TIMEOUT", "DISCONNECT"}),
     "illegal": frozenset({"ILLEGAL"}),
     "vanishing": frozenset({"DISCONNECT", "TIMEOUT"}),
 }

@@ -331,9 +331,18 @@ def test_r67_who_went_elsewhere_does_not_find_the_game_here(table: Table, first:
     table.worker(forget_game="g")
     if first == "forget":
         table.vanish()
+    table.up.clear()
     table.connect()
     (welcome,) = table.read()
     assert not welcome.running_games
+    assert table.told() == ["session_live"]
+
+
+def test_r67_a_worker_that_plays_with_a_bot_that_is_not_here_is_told(table: Table) -> None:
+    """It may have the place from a registry that is behind."""
+    table.vanish()
+    table.start()
+    assert table.told() == ["session_lost"]
 
 
 def test_r11_the_newest_connection_wins(table: Table) -> None:

@@ -202,7 +202,7 @@ class Gateways:
     def _on_event(self, event: relay.GatewayEvent) -> None:
         key = self._keys.get(event.session)
         port = self._ports.get(key) if key is not None else None
-        if key is None or port is None:
+        if key is None or port is None or port.session != event.session:
             return
         match event.WhichOneof("event"):
             case "session_unknown":

@@ -265,14 +265,15 @@ class Games:
             self._out.wake(deadline_us, TimerKind.DECISION, game.started.game_id)
 
     def _expire(self, game: Game, decision: Decision) -> None:
-        decision.state = DecisionState.OVER
-        decision.expired_away = self._out.stream is None
+        if decision.state is not DecisionState.OVER:  # else it is only said again
+            decision.state = DecisionState.OVER
+            decision.expired_away = self._out.stream is None
         self._tally.counts["expired"] += 1
         expired = rpb.Expired(
             game_id=game.started.game_id,
             decision_id=decision.id,
             elapsed_ms=decision.elapsed_us(self._out.now_us) // 1000,
-            disconnected=self._out.stream is None,
+            disconnected=decision.expired_away,
         )
         self._out.to_worker(game.worker, rpb.GatewayEvent(expired=expired))
 

@@ -24,6 +24,7 @@ class Stream:
 
     def __init__(self, metadata: dict[str, str]) -> None:
         self.metadata = metadata
+        self.opened = False
         self.inbox: asyncio.Queue[pb.BotEvent] = asyncio.Queue()
         self.outbox: asyncio.Queue[pb.PlayResponse | tuple[grpc.StatusCode, str]] = asyncio.Queue()
         self.gone = asyncio.Event()
@@ -121,13 +122,16 @@ class ScriptedArena(PlayServiceServicer):
 
     async def Play(self, request_iterator: Any, context: Any) -> AsyncIterator[pb.PlayResponse]:
         stream = Stream(dict(context.invocation_metadata()))
-        self.streams.put_nowait(stream)
 
         async def read() -> None:
             try:
                 async for frame in request_iterator:
                     for event in frame.events:
                         stream.inbox.put_nowait(event)
+                    if not stream.opened:
+                        # As the arena does: a client whose Hello is still on its way may never hear why a stream ended.
+                        stream.opened = True
+                        self.streams.put_nowait(stream)
             finally:
                 stream.gone.set()
 

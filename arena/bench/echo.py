@@ -2,7 +2,7 @@
 
 The server asks with so many bytes and waits for the answer; the clients, a process each with one stream, answer with as many
 as a bot's Act has. Nothing is parsed on either side. Server and clients are processes of their own (``python -m
-arena.bench.echo serve|answer``), so that gRPC is there as everybody gets it, or as the arena sets it.
+arena.bench.echo serve|answer``), so that gRPC is there as everybody gets it, with asyncio's loop in the clients, or as the arena sets it.
 """
 
 from __future__ import annotations
@@ -136,4 +136,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         print(json.dumps(asdict(loops.run(_serve(int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]))))))
     else:
-        loops.run(_answer())
+        (loops.run if os.environ["GRPC_EXPERIMENTS"] else asyncio.run)(_answer())

@@ -53,7 +53,7 @@ class LocalBots:
     """
 
     def __init__(self, folder: Path, *, crowded: bool = False) -> None:
-        self._crowded = crowded and hasattr(os, "SCHED_BATCH")
+        self._crowded = crowded and hasattr(os, "SCHED_BATCH") and os.sched_getscheduler(0) == os.SCHED_OTHER
         self._gateway = LocalGateway(str(folder / "play.sock"))
         self._next_id = 0
         self._ports: dict[str, Port] = {}
@@ -142,20 +142,20 @@ async def _spawn(program: Program, environment: dict[str, str]) -> asyncio.subpr
 
 
 def _give_way(pid: int) -> None:
-    """From now on ``pid``, 0 for this thread, and what it begins push nobody off a processor. Linux only."""
-    with contextlib.suppress(ProcessLookupError):
+    """From now on ``pid``, 0 for this thread, and what it begins push nobody off a processor, where the system lets us."""
+    with contextlib.suppress(OSError):
         os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))
 
 
 @contextlib.contextmanager
 def _giving_way() -> Iterator[None]:
     """Threads that begin within give way; this one does so until the end of it."""
-    before = os.sched_getscheduler(0)
     _give_way(0)
     try:
         yield
     finally:
-        os.sched_setscheduler(0, before, os.sched_param(0))
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def bots_environment() -> dict[str, str]:

@@ -274,9 +274,8 @@ class Gateways:
         for key, where in self._where.items():
             if where == address and (port := self._ports.get(key)) is not None:
                 port.freeze(since if key in self._away else None)
-                self._away.discard(
-                    key
-                )  # it may come back there unheard; whoever asks there again is told if it does not
+                # It may come back there unheard; whoever asks there again is told if it has not.
+                self._away.discard(key)
                 self._search(key, frozen_since=None)
 
     def _search(self, key: BotKey, frozen_since: float | None) -> None:

@@ -90,6 +90,11 @@ def process_of(task: asyncio.Task[Any]) -> Process | None:
     return _OWNERS.get(task)
 
 
+def forget_processes() -> None:
+    """A history is over. Each process holds its world and so its tasks: weak keys alone would keep them all."""
+    _OWNERS.clear()
+
+
 def _task(loop: asyncio.AbstractEventLoop, coroutine: Any, context: Context | None = None) -> asyncio.Task[Any]:
     task = asyncio.Task(coroutine, loop=loop, context=context)
     process = context.get(PROCESS) if context is not None else PROCESS.get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from tests.simulation.bugs import BUGS, planted
 from tests.simulation.seeds import run_seeds
-from tests.simulation.world import simulate
+from tests.simulation.world import World, simulate
 
 ROOT = Path(__file__).parents[2]
 IN_CI = os.environ.get("CI") == "true"
@@ -33,7 +34,7 @@ def test_no_history_breaks_an_invariant() -> None:
 
 def test_a_seed_is_a_history_to_the_byte() -> None:
     """Two processes with different hash seeds tell the same story of the same seeds."""
-    program = "from tests.simulation.world import simulate\nfor s in range(40, 46): print(simulate(s).digest)"
+    program = "from tests.simulation.world import World, simulate\nfor s in range(40, 46): print(simulate(s).digest)"
     told = [
         subprocess.run(
             [sys.executable, "-c", program],
@@ -47,6 +48,14 @@ def test_a_seed_is_a_history_to_the_byte() -> None:
     ]
     assert told[0] == told[1]
     assert len(set(told[0].split())) == 6
+
+
+def test_a_world_is_gone_with_its_history() -> None:
+    """A hundred thousand of them would fill any memory; the last one may stay with the database that all share."""
+    for seed in range(3):
+        simulate(seed)
+    gc.collect()
+    assert sum(isinstance(one, World) for one in gc.get_objects()) <= 1
 
 
 @pytest.mark.parametrize("bug", sorted(BUGS))

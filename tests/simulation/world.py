@@ -36,7 +36,7 @@ from arena.storage.tables import bot, game_set, match, outbox, result, set_seat
 from botarena.v1 import play_pb2 as pb
 from tests.simulation.bots import FAULTS, SimBot
 from tests.simulation.edges import Disk, MemoryDatabase, Queue, SimRegistry
-from tests.simulation.loop import Process, Trace, VirtualLoop, determinism, process_of
+from tests.simulation.loop import Process, Trace, VirtualLoop, determinism, forget_processes, process_of
 from tests.simulation.network import ClientWire, Stream, Weather
 from tests.simulation.processes import KEY, Gateway, WorkerProcess
 
@@ -95,6 +95,7 @@ def simulate(seed: int, *, keep_trace: bool = False, trouble: Trouble | None = N
         logging.disable(logging.NOTSET)
         asyncio.set_event_loop(None)
         loop.close()
+        forget_processes()
 
 
 def _end_all(loop: VirtualLoop) -> None:
@@ -137,6 +138,7 @@ class World:
         self.closing = False
         self.trouble: Callable[[], Coroutine[Any, Any, None]] = self.trouble_of_seed
         self._identities: dict[str, Identity] = {}
+        self._dials: dict[str, Random] = {}
         self._names = itertools.count()
         self._told: set[tuple[str, str]] = set()
         self._online: tuple[OnlineBot, ...] | None = None
@@ -289,9 +291,11 @@ class World:
         stream.serve(gateway.process, lambda context: gateway.play.play(None, context))
         return ClientWire(stream)
 
-    @cache  # noqa: B019 - a world lives as long as a history
     def rng_of(self, name: str) -> Random:
-        return self.fork(f"dial {name}")
+        """A bot's own stream of random numbers for where it dials."""
+        if name not in self._dials:
+            self._dials[name] = self.fork(f"dial {name}")
+        return self._dials[name]
 
     def dial_relay(self, address: str) -> ClientWire:
         """A worker's stream to a gateway."""

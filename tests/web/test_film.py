@@ -125,12 +125,12 @@ def played_again(events: tuple[Event, ...], swap: dict[int, int], eyes: int | No
             outcome = swap.get(at, event.outcome)
             if outcome not in {one for one, _ in state.chance()}:
                 return None
-            made.append(replace(event, before=state, outcome=outcome))
+            made.append(event._replace(before=state, outcome=outcome))
         else:
             joint = {part.seat: part.action for part in event.parts}
             if not all(action in state.legal(seat) for seat, action in joint.items()):
                 return None
-            made.append(replace(event, before=state))
+            made.append(event._replace(before=state))
         state = state_after(made[-1])
         if state.view(eyes) != state_after(event).view(eyes):
             return None

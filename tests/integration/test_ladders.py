@@ -115,7 +115,8 @@ def test_minutes_a_move_beside_a_fast_ladder(arena: Arena, monkeypatch: pytest.M
     until(lambda: results(arena, FAST) >= before + 40, 90, "40 more fast games")
     assert 0 < in_flight(arena, SLOW) <= PLACES // 2
     until(lambda: any(row.games and not row.house for row in table(arena, SLOW).values()), 120, "a slow set is rated")
-    assert set(arena.reasons()["ann-llm"] | arena.reasons()["bob-llm"]) == {"NORMAL"}
+    reasons = arena.reasons()  # of those whose games have ended: the first set may be one bot's against the house
+    assert set().union(*(reasons.get(name, set()) for name in ("ann-llm", "bob-llm"))) == {"NORMAL"}
     assert {row.bot for row in table(arena, FAST).values() if not row.house} == {"demo"}
     assert {row.bot for row in table(arena, SLOW).values() if not row.house} == {"ann-llm", "bob-llm"}
     assert arena.problems() == ()

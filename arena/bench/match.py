@@ -52,7 +52,7 @@ Contestant = Callable[[float], Awaitable[float]]
 async def match(seconds: float, stockfish: str | None, say: Say) -> dict[str, Any]:
     """All contestants that are there, ``seconds`` each in three rounds. Ratios are medians of those within a round.
 
-    The first round of ``arena match`` is a few games long, for it is not known yet how many take so long.
+    Before its first round ``arena match`` plays a few games that do not count, for it is not known yet how many take so long.
     """
     rates: dict[str, list[float]] = {}
     async with _contestants(stockfish, say) as (contestants, left_out):
@@ -110,6 +110,8 @@ def _arena(bot: tuple[str, ...]) -> Contestant:
 
     async def play(seconds: float) -> float:
         nonlocal games_per_s
+        if not games_per_s:
+            _, games_per_s = await _games(bot, FIRST_GAMES)
         moves_per_s, games_per_s = await _games(bot, max(FIRST_GAMES, int(seconds * games_per_s)))
         return moves_per_s
 

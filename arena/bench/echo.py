@@ -136,4 +136,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         print(json.dumps(asdict(loops.run(_serve(int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]))))))
     else:
-        (loops.run if os.environ["GRPC_EXPERIMENTS"] else asyncio.run)(_answer())
+        as_it_comes = not os.environ["GRPC_EXPERIMENTS"]  # see AS_IT_COMES; else arena has set it
+        (asyncio.run if as_it_comes else loops.run)(_answer())

@@ -207,14 +207,16 @@ class Gateways:
         match event.WhichOneof("event"):
             case "session_unknown":
                 port.account(())
-                self._search(key, frozen_since=time.monotonic())
+                port.freeze(None)
+                self._search(key)
             case "session_released":
                 port.account(event.session_released.open)
-                self._search(key, frozen_since=time.monotonic())
+                port.freeze(None)
+                self._search(key)
             case "session_lost":
                 self._away.add(key)
                 port.account(event.session_lost.open)
-                self._search(key, frozen_since=None)
+                self._search(key)
             case "session_live":
                 self._is_back(key, port)
             case "game_unknown":
@@ -238,7 +240,7 @@ class Gateways:
         async def report() -> None:
             session = port.session
             if port.frozen or await self._elsewhere(key, port, session) or port.frozen:
-                self._search(key, frozen_since=None)
+                self._search(key)
             elif port.session == session:
                 port.handle(event)
 
@@ -276,15 +278,13 @@ class Gateways:
                 port.freeze(since if key in self._away else None)
                 # It may come back there unheard; whoever asks there again is told if it has not.
                 self._away.discard(key)
-                self._search(key, frozen_since=None)
+                self._search(key)
 
-    def _search(self, key: BotKey, frozen_since: float | None) -> None:
-        """Looks for a bot, with its clocks frozen unless the bot itself went away."""
+    def _search(self, key: BotKey) -> None:
+        """Looks for a bot. Its clocks are frozen by now, unless the bot itself went away."""
         port = self._ports.get(key)
         if port is None:
             return
-        if frozen_since is not None:
-            port.freeze(frozen_since)
         if not self._users[key]:
             self._ports.pop(key)
         elif key not in self._searches:

@@ -21,10 +21,9 @@ ENDED_REMEMBERED: Final = 64
 class Game:
     """A seat of a running game. ``frozen_us`` is since when its worker is away, ``touched_us`` when it last spoke of it.
 
-    ``let_go``: the worker looks for the bot elsewhere.
-
-    ``alarm_us``: when a decision's time is next looked at. There is one alarm a game and not one a decision: thousands of
-    fast moves would leave theirs behind until long after their answers.
+    ``let_go``: the worker looks for the bot elsewhere, and the game stands still here. ``alarm_us``: when a decision's time
+    is next looked at. There is one alarm a game and not one a decision: thousands of fast moves would leave theirs behind until
+    long after their answers.
     """
 
     worker: str

@@ -34,7 +34,7 @@ def test_no_history_breaks_an_invariant() -> None:
 
 def test_a_seed_is_a_history_to_the_byte() -> None:
     """Two processes with different hash seeds tell the same story of the same seeds."""
-    program = "from tests.simulation.world import World, simulate\nfor s in range(40, 46): print(simulate(s).digest)"
+    program = "from tests.simulation.world import simulate\nfor s in range(40, 46): print(simulate(s).digest)"
     told = [
         subprocess.run(
             [sys.executable, "-c", program],

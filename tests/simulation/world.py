@@ -422,7 +422,7 @@ class World:
             stream.stalled_until = self.loop.time() + self.rng.uniform(0.5, 12.0)
 
     def _move_bots(self) -> None:
-        """All at once, as after a hiccup of their network."""
+        """Most of them at once, as after a hiccup of their network."""
         for one in self.bots:
             if self.rng.random() < 0.6:
                 one.move()

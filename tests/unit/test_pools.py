@@ -15,13 +15,12 @@ WITHIN_S = 10.0
 
 def test_they_end_with_a_parent_that_is_killed() -> None:
     """They would wait for work for ever, with all their memory."""
-    owner = subprocess.Popen([sys.executable, "-m", __name__], stdout=subprocess.PIPE, text=True)
-    assert owner.stdout is not None
-    workers = [int(word) for word in owner.stdout.readline().split()]
-    assert len(workers) == 2
-    assert all(map(lives, workers))
-    owner.send_signal(signal.SIGKILL)
-    owner.wait()
+    with subprocess.Popen([sys.executable, "-m", __name__], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        workers = [int(word) for word in owner.stdout.readline().split()]
+        assert len(workers) == 2
+        assert all(map(lives, workers))
+        owner.send_signal(signal.SIGKILL)
     until = time.monotonic() + WITHIN_S
     while any(map(lives, workers)):
         assert time.monotonic() < until, "they live on"

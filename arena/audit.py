@@ -28,11 +28,11 @@ from arena.storage.tables import (
     attempt,
     bot,
     bot_version,
+    database_time,
     game_set,
     ladder,
     leader,
     match,
-    now_ms,
     outbox,
     quarantine,
     result,
@@ -155,7 +155,7 @@ class Auditor:
     # -- deadlines
 
     def _check_deadlines(self, connection: Connection) -> None:
-        now = connection.execute(select(now_ms())).scalar_one()
+        now = database_time(connection)
         leading = connection.execute(select(func.max(leader.c.lease_until))).scalar()
         late = list(_late_sets(connection, now))
         oldest = connection.execute(select(func.min(outbox.c.created_at))).scalar()

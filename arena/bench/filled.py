@@ -130,7 +130,7 @@ def settle(filled: Filled, spec: LadderSpec, rng: random.Random) -> None:
 
 def _register(connection: Connection, bots: int) -> dict[int, int]:
     """Accounts, bots and versions; the bot of each version."""
-    now = connection.execute(select(tables.now_ms())).scalar_one()
+    now = tables.database_time(connection)
     first = {
         table: (connection.execute(select(table.c.id).order_by(table.c.id.desc()).limit(1)).scalar() or 0) + 1
         for table in (tables.account, tables.bot, tables.bot_version)
@@ -177,7 +177,7 @@ def _fill_ladder(filled: Filled, spec: LadderSpec, count: int, rng: random.Rando
     ladder_id = filled.ladders[spec.slug]
     with filled.database.read() as connection:
         seq = connection.execute(select(tables.ladder.c.seq).where(tables.ladder.c.id == ladder_id)).scalar_one()
-        now = connection.execute(select(tables.now_ms())).scalar_one()
+        now = tables.database_time(connection)
         standings: dict[int, Standing] = {}
         for posted in ledger.entries(connection, ladder_id):
             standings.update(step(standings, posted.seq, posted.entry))

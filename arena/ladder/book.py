@@ -233,27 +233,29 @@ def mark_by_name(books: Iterable[Book]) -> None:
         book.by_name = book.pace > fastest[book.spec.game, book.spec.players]
 
 
+_IN_FLIGHT: Final = (
+    select(
+        game_set.c.id,
+        game_set.c.ladder_id,
+        game_set.c.state,
+        game_set.c.house_only,
+        set_seat.c.version_id,
+        set_seat.c.instance,
+        ladder.c.bank_ms,
+        ladder.c.increment_ms,
+        ladder.c.move_cap_ms,
+    )
+    .join(set_seat, set_seat.c.set_id == game_set.c.id)
+    .join(ladder, ladder.c.id == game_set.c.ladder_id)
+    .where(game_set.c.state.in_(["QUEUED", "CLAIMED"]))
+    .order_by(game_set.c.id, set_seat.c.position)
+)
+
+
 def in_flight(connection: Connection) -> tuple[InFlight, ...]:
     """All sets that are queued or being played."""
-    rows = connection.execute(
-        select(
-            game_set.c.id,
-            game_set.c.ladder_id,
-            game_set.c.state,
-            game_set.c.house_only,
-            set_seat.c.version_id,
-            set_seat.c.instance,
-            ladder.c.bank_ms,
-            ladder.c.increment_ms,
-            ladder.c.move_cap_ms,
-        )
-        .join(set_seat, set_seat.c.set_id == game_set.c.id)
-        .join(ladder, ladder.c.id == game_set.c.ladder_id)
-        .where(game_set.c.state.in_(["QUEUED", "CLAIMED"]))
-        .order_by(game_set.c.id, set_seat.c.position)
-    )
     found: dict[str, InFlight] = {}
-    for row in rows:
+    for row in connection.execute(_IN_FLIGHT):
         before = found[row.id].seats if row.id in found else ()
         seats = (*before, (row.version_id, row.instance))
         pace = TimeControl(row.bank_ms, row.increment_ms, row.move_cap_ms).pace

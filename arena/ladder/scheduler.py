@@ -34,7 +34,7 @@ from arena.storage.leadership import Leadership, keep_lead, resign, take_lead
 from arena.storage.plans import bots_not_ready
 from arena.storage.sets import create_set, ladder_spec
 from arena.storage.sweeper import sweep_claims, sweep_queue
-from arena.storage.tables import bot, ladder, now_ms, set_seat
+from arena.storage.tables import bot, database_time, ladder, set_seat
 from arena.storage.tournaments import busy_bots
 from arena.storage.workers import alive_workers
 from arena.tracing import TRACES
@@ -43,6 +43,7 @@ ROLE: Final = "scheduler"
 PAGE: Final = 5_000
 """Ledger entries read before the lead is renewed."""
 SEEN_EVERY_MS: Final = 5 * 60 * 1000
+_ACTIVE: Final = select(ladder).where(ladder.c.active)
 
 log = logging.getLogger(__name__)
 
@@ -67,12 +68,18 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """What a round starts from: the database's time, sets in flight, retired versions, living workers, any open trial."""
+    """What a round starts from: the database's time, sets in flight, retired versions, living workers.
+
+    ``busy``: bots that play in a running tournament have no seats for ladders, they are to come when they are called.
+    ``challenges``, ``trials``: whether any is open.
+    """
 
     ms: int
     flying: tuple[InFlight, ...]
     retired: frozenset[int]
     workers: int
+    busy: frozenset[int]
+    challenges: bool
     trials: bool
 
 
@@ -181,7 +188,7 @@ class Scheduler:
 
     def _learn(self, connection: Connection, events: Sequence[outbox.Event]) -> None:
         """Who let the others wait sits out a while; who has played again does not."""
-        now = connection.execute(select(now_ms())).scalar_one()
+        now = database_time(connection)
         for event in events:
             if event.topic == "set.finished":
                 self._patience.answered([seat.version_id for seat in _seats(connection, event.payload["set_id"])])
@@ -190,8 +197,9 @@ class Scheduler:
                 self._patience.not_ready([seat.version_id for seat in seats if seat.name in silent], now)
 
     def _make_sets(self, leadership: Leadership) -> list[str]:
-        online = self._not_in_events(self._sessions.online())
+        connected = self._sessions.online()
         now = self._read(self._open_books(leadership))
+        online = [bot for bot in connected if bot.bot_id not in now.busy]
         self._saw(leadership, online, now.ms)
         if self._enter(leadership, online):
             now = self._read({})
@@ -206,7 +214,7 @@ class Scheduler:
             paces={book.pace for book in self._books.values()},
             retired=now.retired,
         )
-        made = self._challenges(leadership, desk)
+        made = self._challenges(leadership, desk) if now.challenges else []
         if now.trials:
             made += self._trials(leadership, desk, now.ms)
         for book, tables in self._seat_all(desk):
@@ -255,12 +263,6 @@ class Scheduler:
                     desk.hold(book, one.versions, one.account_id)
         return made
 
-    def _not_in_events(self, online: Sequence[OnlineBot]) -> list[OnlineBot]:
-        """Bots that play in a running tournament have no seats for ladders: they are to come when they are called."""
-        with self._database.read() as connection:
-            busy = busy_bots(connection)
-        return [bot for bot in online if bot.bot_id not in busy]
-
     def _seat_all(self, desk: Desk) -> list[tuple[Book, list[Table]]]:
         """New sets by ladder. Ladders take turns, so that a bot with few seats plays on all of its own."""
         open_books = list(self._books.values())
@@ -278,8 +280,8 @@ class Scheduler:
     def _open_books(self, leadership: Leadership) -> dict[int, Book]:
         """Books of the ladders that are new to this scheduler, as of about now; keeps the lead while it reads long ledgers."""
         with self._database.read() as connection:
-            now = connection.execute(select(now_ms())).scalar_one()
-            rows = connection.execute(select(ladder).where(ladder.c.active)).all()
+            now = database_time(connection)
+            rows = connection.execute(_ACTIVE).all()
         opened = {row.id: self._new_book(row) for row in rows if row.id not in self._books}
         for row in rows:
             while row.id in opened:
@@ -298,9 +300,9 @@ class Scheduler:
     def _read(self, opened: Mapping[int, Book]) -> Now:
         """Brings the books up to date, ``opened`` ones too; returns what else there is to know."""
         with self._database.read() as connection:
-            now = connection.execute(select(now_ms())).scalar_one()
+            now = database_time(connection)
             flying = in_flight(connection)
-            rows = connection.execute(select(ladder).where(ladder.c.active)).all()
+            rows = connection.execute(_ACTIVE).all()
             for row in rows:
                 if (book := self._books.get(row.id)) is not None:
                     book.refresh(connection, row.seq)
@@ -314,7 +316,13 @@ class Scheduler:
                         book.count([version for version, _ in one.seats], now, now)
             self._books = {row.id: self._books[row.id] for row in rows}
             found = Now(
-                now, flying, versions.retired(connection), alive_workers(connection), trials.any_open(connection)
+                now,
+                flying,
+                versions.retired(connection),
+                alive_workers(connection),
+                busy_bots(connection),
+                challenges.any_open(connection),
+                trials.any_open(connection),
             )
         mark_by_name(self._books.values())
         return found

@@ -41,6 +41,7 @@ ELO1: Final = 20.0
 ERROR: Final = 0.05
 MOST_ELO: Final = 1_000.0
 SHOWN: Final = 50
+_ANY_OPEN: Final = select(trial.c.id).where(trial.c.closed_at.is_(None)).limit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ def cancel(connection: Connection, account_id: int, trial_id: str) -> None:
 
 def any_open(connection: Connection) -> bool:
     """Whether there is a trial that is not over."""
-    return connection.execute(select(trial.c.id).where(trial.c.closed_at.is_(None)).limit(1)).first() is not None
+    return connection.execute(_ANY_OPEN).first() is not None
 
 
 def due(connection: Connection) -> tuple[Due, ...]:

@@ -64,6 +64,39 @@ class Wanted:
     seed: int | None
 
 
+def _sets(*states: SetState) -> ScalarSelect[int]:
+    """How many sets of a challenge are in these states."""
+    return (
+        select(func.count())
+        .select_from(challenge_set.join(game_set, game_set.c.id == challenge_set.c.set_id))
+        .where(challenge_set.c.challenge_id == challenge.c.id, game_set.c.state.in_(states))
+        .scalar_subquery()
+    )
+
+
+_CLOSE: Final = (
+    update(challenge)
+    .where(
+        challenge.c.closed_at.is_(None),
+        (_sets(SetState.FINISHED) >= challenge.c.sets)
+        | (_sets(SetState.VOID, SetState.ERRORED) >= VOID)
+        | (challenge.c.created_at <= now_ms() - DAY_MS),
+    )
+    .values(closed_at=now_ms())
+)
+_WANTED: Final = (
+    select(challenge, _sets(SetState.FINISHED).label("finished"))
+    .where(challenge.c.closed_at.is_(None), _sets(SetState.QUEUED, SetState.CLAIMED) == 0)
+    .order_by(challenge.c.created_at, challenge.c.id)
+)
+_ANY_OPEN: Final = select(challenge.c.id).where(challenge.c.closed_at.is_(None)).limit(1)
+
+
+def any_open(connection: Connection) -> bool:
+    """Whether there is a challenge that is not over."""
+    return connection.execute(_ANY_OPEN).first() is not None
+
+
 def create(
     connection: Connection,
     account_id: int,
@@ -146,31 +179,10 @@ def _check_quota(connection: Connection, account_id: int, games: int) -> None:
 
 def wanted(connection: Connection) -> tuple[Wanted, ...]:
     """Challenges whose next set can be made, oldest first. Closes those that are over, or a day old, or void too often."""
-    finished = _sets(SetState.FINISHED)
-    over = (
-        (finished >= challenge.c.sets)
-        | (_sets(SetState.VOID, SetState.ERRORED) >= VOID)
-        | (challenge.c.created_at <= now_ms() - DAY_MS)
-    )
-    connection.execute(update(challenge).where(challenge.c.closed_at.is_(None), over).values(closed_at=now_ms()))
-    rows = connection.execute(
-        select(challenge, finished.label("finished"))
-        .where(challenge.c.closed_at.is_(None), _sets(SetState.QUEUED, SetState.CLAIMED) == 0)
-        .order_by(challenge.c.created_at, challenge.c.id)
-    )
+    connection.execute(_CLOSE)
     return tuple(
         Wanted(row.id, row.ladder_id, tuple(row.versions), None if row.seed is None else row.seed + row.finished)
-        for row in rows
-    )
-
-
-def _sets(*states: SetState) -> ScalarSelect[int]:
-    """How many sets of a challenge are in these states."""
-    return (
-        select(func.count())
-        .select_from(challenge_set.join(game_set, game_set.c.id == challenge_set.c.set_id))
-        .where(challenge_set.c.challenge_id == challenge.c.id, game_set.c.state.in_(states))
-        .scalar_subquery()
+        for row in connection.execute(_WANTED)
     )
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, literal, select
 
 from arena.match.spec import VoidReason
 from arena.storage.plans import SetState
-from arena.storage.tables import attempt, game_set, now_ms, quarantine, worker
+from arena.storage.tables import attempt, database_time, game_set, now_ms, quarantine, worker
 
 HOUR_MS: Final = 3_600_000
 SINCE_MS: Final = 7 * 24 * HOUR_MS
@@ -58,7 +58,7 @@ def incidents(connection: Connection, limit: int = 50) -> tuple[Incident, ...]:
 
 def _times(connection: Connection) -> list[tuple[IncidentKind, list[int]]]:
     """When each kind of thing happened."""
-    since = connection.execute(select(now_ms())).scalar_one() - SINCE_MS
+    since = database_time(connection) - SINCE_MS
     void = select(attempt.c.ended_at).where(attempt.c.outcome == VOID, attempt.c.ended_at >= since)
     queries = {
         IncidentKind.BROKEN_OFF: void.where(attempt.c.reason == VoidReason.INFRA_VOID),

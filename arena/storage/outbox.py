@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from arena.storage.tables import now_ms, outbox
 
@@ -25,6 +25,7 @@ class Event:
 
 
 _INSERT: Final = insert(outbox).values(created_at=now_ms())
+_OLDEST: Final = select(outbox.c.id, outbox.c.topic, outbox.c.payload).order_by(outbox.c.id).limit(bindparam("at_most"))
 
 
 def post(connection: Connection, topic: str, payload: Mapping[str, Any]) -> None:
@@ -34,8 +35,7 @@ def post(connection: Connection, topic: str, payload: Mapping[str, Any]) -> None
 
 def pending(connection: Connection, limit: int = 500) -> tuple[Event, ...]:
     """The oldest events that are not known to be published."""
-    rows = connection.execute(select(outbox.c.id, outbox.c.topic, outbox.c.payload).order_by(outbox.c.id).limit(limit))
-    return tuple(Event(*row) for row in rows)
+    return tuple(Event(*row) for row in connection.execute(_OLDEST, {"at_most": limit}))
 
 
 def discard(connection: Connection, events: Sequence[Event]) -> None:

@@ -15,6 +15,7 @@ from arena.storage.plans import seating
 from arena.storage.tables import (
     bot,
     bot_version,
+    database_time,
     game_set,
     ladder,
     ledger,
@@ -69,11 +70,6 @@ class Backlog:
 
     events: int
     oldest_ms: int
-
-
-def database_time(connection: Connection) -> int:
-    """The database's clock."""
-    return connection.execute(select(now_ms())).scalar_one()
 
 
 def activity(connection: Connection, minutes: int) -> Activity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, bindparam, or_, select, update
 
 from arena.match.spec import VoidReason
 from arena.storage.plans import SetState
@@ -20,22 +20,49 @@ OVERDUE_MS: Final = 25_000
 QUEUE_LIMIT_MS: Final = 10 * 60_000
 """A queued set that nobody has claimed for so long is given up: its seats are held for nothing."""
 
+_LAPSED: Final = (
+    select(game_set)
+    .join(worker, worker.c.id == game_set.c.worker_id)
+    .where(
+        game_set.c.state == SetState.CLAIMED,
+        or_(
+            worker.c.epoch != game_set.c.epoch,
+            worker.c.lease_until < now_ms(),
+            game_set.c.claimed_at + game_set.c.budget_ms < now_ms(),
+        ),
+    )
+    .with_for_update(of=game_set, skip_locked=True)
+)
+_WAITING: Final = game_set.c.state == SetState.QUEUED
+_STALE: Final = (
+    select(game_set).where(_WAITING, game_set.c.queued_at + QUEUE_LIMIT_MS < now_ms()).with_for_update(skip_locked=True)
+)
+_RING: Final = (
+    update(game_set)
+    .where(_WAITING, game_set.c.rung_at + RING_AGAIN_MS < now_ms())
+    .values(rung_at=now_ms())
+    .returning(game_set.c.id)
+)
+_HELD: Final = (
+    select(game_set)
+    .where(
+        game_set.c.state == SetState.CLAIMED,
+        game_set.c.worker_id == bindparam("lease_id"),
+        game_set.c.epoch == bindparam("lease_epoch"),
+    )
+    .with_for_update()
+)
+_OVERDUE: Final = (
+    select(game_set.c.id)
+    .where(_WAITING, game_set.c.queued_at + OVERDUE_MS < now_ms())
+    .order_by(game_set.c.queued_at)
+    .limit(bindparam("room"))
+)
+
 
 def sweep_claims(connection: Connection) -> tuple[str, ...]:
     """Takes sets from workers that are gone or too slow: void, to be played again. Returns the sets' ids."""
-    rows = connection.execute(
-        select(game_set)
-        .join(worker, worker.c.id == game_set.c.worker_id)
-        .where(
-            game_set.c.state == SetState.CLAIMED,
-            or_(
-                worker.c.epoch != game_set.c.epoch,
-                worker.c.lease_until < now_ms(),
-                game_set.c.claimed_at + game_set.c.budget_ms < now_ms(),
-            ),
-        )
-        .with_for_update(of=game_set, skip_locked=True)
-    ).all()
+    rows = connection.execute(_LAPSED).all()
     for row in rows:
         void(connection, row, VoidReason.INFRA_VOID)
     return tuple(row.id for row in rows)
@@ -43,22 +70,9 @@ def sweep_claims(connection: Connection) -> tuple[str, ...]:
 
 def sweep_queue(connection: Connection) -> tuple[str, ...]:
     """Gives up sets that waited too long; returns the ids of those for which the doorbell is to ring again."""
-    waiting = game_set.c.state == SetState.QUEUED
-    stale = connection.execute(
-        select(game_set)
-        .where(waiting, game_set.c.queued_at + QUEUE_LIMIT_MS < now_ms())
-        .with_for_update(skip_locked=True)
-    ).all()
-    for row in stale:
+    for row in connection.execute(_STALE).all():
         end_void(connection, row, SetState.VOID, VoidReason.INFRA_VOID)
-    return tuple(
-        connection.execute(
-            update(game_set)
-            .where(waiting, game_set.c.rung_at + RING_AGAIN_MS < now_ms())
-            .values(rung_at=now_ms())
-            .returning(game_set.c.id)
-        ).scalars()
-    )
+    return tuple(connection.execute(_RING).scalars())
 
 
 def sweep_strays(connection: Connection, lease: WorkerLease, playing: Callable[[], Collection[str]]) -> tuple[str, ...]:
@@ -66,15 +80,7 @@ def sweep_strays(connection: Connection, lease: WorkerLease, playing: Callable[[
 
     ``playing`` is asked while the sets are locked: a set that is in it from before its claim to after its end is safe.
     """
-    held = connection.execute(
-        select(game_set)
-        .where(
-            game_set.c.state == SetState.CLAIMED,
-            game_set.c.worker_id == lease.id,
-            game_set.c.epoch == lease.epoch,
-        )
-        .with_for_update()
-    ).all()
+    held = connection.execute(_HELD, lease.parameters).all()
     strays = [row for row in held if row.id not in playing()]
     for row in strays:
         void(connection, row, VoidReason.INFRA_VOID)
@@ -85,7 +91,4 @@ def overdue_sets(connection: Connection, limit: int) -> tuple[str, ...]:
     """The sets that have waited longest, as many as a worker has room for, if no doorbell seems to reach anybody."""
     if limit <= 0:
         return ()
-    waiting = select(game_set.c.id).where(
-        game_set.c.state == SetState.QUEUED, game_set.c.queued_at + OVERDUE_MS < now_ms()
-    )
-    return tuple(connection.execute(waiting.order_by(game_set.c.queued_at).limit(limit)).scalars())
+    return tuple(connection.execute(_OVERDUE, {"room": limit}).scalars())

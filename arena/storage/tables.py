@@ -9,6 +9,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    select,
     text,
     true,
 )
@@ -54,6 +56,14 @@ def _now_sqlite(element: now_ms, compiler: Any, **options: Any) -> str:
 @compiles(now_ms)
 def _now(element: now_ms, compiler: Any, **options: Any) -> str:
     return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+
+
+_NOW: Final = select(now_ms())
+
+
+def database_time(connection: Connection) -> int:
+    """The database's clock, milliseconds since 1970."""
+    return connection.execute(_NOW).scalar_one()
 
 
 def _id() -> Column[int]:

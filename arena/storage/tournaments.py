@@ -21,6 +21,7 @@ from arena.storage.db import insert_unless_there
 from arena.storage.plans import SetState
 from arena.storage.tables import (
     account,
+    database_time,
     game_set,
     ladder,
     now_ms,
@@ -192,7 +193,7 @@ def entrants(connection: Connection, tournament_id: int) -> tuple[Entrant, ...]:
 
 def minutes(connection: Connection, event: Tournament) -> float:
     """Since the event began."""
-    now = int(connection.execute(select(now_ms())).scalar_one())
+    now = database_time(connection)
     return (now - (event.started_at or now)) / 60_000
 
 
@@ -350,19 +351,21 @@ def require_organiser(connection: Connection, tournament_id: int, account_id: in
         raise UserError("this account is no organiser of this tournament")
 
 
+_BUSY: Final = (
+    select(tournament_entrant.c.bot_id)
+    .join(tournament, tournament.c.id == tournament_entrant.c.tournament_id)
+    .where(
+        tournament.c.state == TournamentState.RUNNING,
+        tournament_entrant.c.seed.is_not(None),
+        tournament_entrant.c.withdrawn.is_(False),
+        tournament_entrant.c.bot_id.is_not(None),
+    )
+)
+
+
 def busy_bots(connection: Connection) -> frozenset[int]:
     """Bots that play in an event that runs: ladders leave them alone meanwhile."""
-    rows = connection.execute(
-        select(tournament_entrant.c.bot_id)
-        .join(tournament, tournament.c.id == tournament_entrant.c.tournament_id)
-        .where(
-            tournament.c.state == TournamentState.RUNNING,
-            tournament_entrant.c.seed.is_not(None),
-            tournament_entrant.c.withdrawn.is_(False),
-            tournament_entrant.c.bot_id.is_not(None),
-        )
-    )
-    return frozenset(rows.scalars())
+    return frozenset(connection.execute(_BUSY).scalars())
 
 
 def on_ladder(connection: Connection, ladder_slug: str) -> str | None:

@@ -17,6 +17,7 @@ from arena.storage.tables import account, bot, bot_version, now_ms, rating
 
 UNSEEN_MS: Final = 14 * 24 * 60 * 60 * 1000
 """Who was not connected for so long is on no table till it comes back."""
+_RETIRED: Final = select(bot_version.c.id).where(bot_version.c.retired_at.is_not(None))
 
 
 def on_table(version: FromClause = bot_version) -> ColumnElement[bool]:
@@ -31,9 +32,7 @@ def saw(connection: Connection, version_ids: Collection[int]) -> None:
 
 def retired(connection: Connection) -> frozenset[int]:
     """The ids of all retired versions."""
-    return frozenset(
-        connection.execute(select(bot_version.c.id).where(bot_version.c.retired_at.is_not(None))).scalars()
-    )
+    return frozenset(connection.execute(_RETIRED).scalars())
 
 
 def versions_of(connection: Connection, bot: Bot, limit: int = 500) -> tuple[Version, ...]:

@@ -34,6 +34,8 @@ ALIVE: Final = (
     & (worker.c.lease_until >= now_ms())
 )
 """The condition on the worker table that a lease is good."""
+_RENEW: Final = update(worker).where(ALIVE).values(lease_until=now_ms() + LEASE_MS)
+_LIVING: Final = select(func.count()).where(worker.c.lease_until >= now_ms())
 
 
 def register_worker(connection: Connection, name: str) -> WorkerLease:
@@ -50,8 +52,7 @@ def register_worker(connection: Connection, name: str) -> WorkerLease:
 
 def heartbeat(connection: Connection, lease: WorkerLease) -> None:
     """Renews the lease. Raises Fenced if it has lapsed or passed on: stop playing, and register again."""
-    renewed = connection.execute(update(worker).where(ALIVE).values(lease_until=now_ms() + LEASE_MS), lease.parameters)
-    if renewed.rowcount != 1:
+    if connection.execute(_RENEW, lease.parameters).rowcount != 1:
         raise Fenced("this worker's lease has lapsed")
 
 
@@ -67,4 +68,4 @@ def worker_is_alive(connection: Connection, lease: WorkerLease) -> bool:
 
 def alive_workers(connection: Connection) -> int:
     """How many workers' leases hold."""
-    return connection.execute(select(func.count()).where(worker.c.lease_until >= now_ms())).scalar_one()
+    return connection.execute(_LIVING).scalar_one()

@@ -20,6 +20,7 @@ from arena.storage import overview, queries
 from arena.storage.overview import Backlog, BotStanding
 from arena.storage.plans import SetState
 from arena.storage.queries import Counters, LadderRow, TableRow
+from arena.storage.tables import database_time
 from arena.web.site import Site, Totals
 from arena.web.watch import Sample
 
@@ -57,7 +58,7 @@ class ResultCounter:
 
     def count(self, connection: Connection) -> Counter[tuple[str, str]]:
         """All results so far. Not for two threads at once."""
-        settled = max(self._until, overview.database_time(connection) - SETTLED_MS)
+        settled = max(self._until, database_time(connection) - SETTLED_MS)
         self._settled += self._count(connection, self._until, settled)
         self._until = settled
         return self._settled + self._count(connection, settled, 2**62)
@@ -114,7 +115,7 @@ class Exporter:
         ladders = queries.ladders(connection)
         watched = _watched(self._site.watch.last)
         names = set(watched.values())
-        self._endings = self._endings or ResultCounter(overview.endings_by_bot, overview.database_time(connection))
+        self._endings = self._endings or ResultCounter(overview.endings_by_bot, database_time(connection))
         return Reading(
             counters=queries.counters(connection, totals.matches),
             sets=totals.sets,

@@ -12,7 +12,8 @@ from prometheus_client import Counter, Gauge, Histogram, start_http_server
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from arena.errors import Unavailable
+from arena.errors import Unavailable, UserError
+from arena.settings import split_address
 
 LATENESS_EVERY_S = 0.5
 LATENCY_BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -37,9 +38,15 @@ async def watch_loop() -> None:
 
 
 def serve(listen: str, offset: int = 0) -> None:
-    """Serves this process's metrics at ``host:port``, the port moved by ``offset``, from a thread of its own."""
-    host, _, port = listen.rpartition(":")
-    start_http_server(int(port) + offset, addr=host)
+    """Serves this process's metrics at ``host:port``, the port moved by ``offset``, from a thread of its own.
+
+    Raises UserError if the address cannot be had.
+    """
+    host, port = split_address(listen)
+    try:
+        start_http_server(port + offset, addr=host)
+    except OSError as error:
+        raise UserError(f"cannot listen on {host}:{port + offset} for metrics: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,10 @@ CONFIG_FILE: Final = "arena.toml"
 LOG_FORMATS: Final = ("text", "json")
 SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TRUTH: Final = {"true": True, "false": False}
+_HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):[0-9]{1,5}")
+_REDIS: Final = ("redis://", "rediss://", "unix://", "redis+socket://")
+MAX_PORT: Final = 65_535
+_MAY_BE_SOCKETS: Final = ("gateway.listen", "gateway.relay_listen")
 STANDARD_OPTIONS: Final[Mapping[str, Mapping[str, bool | int]]] = {"balloon-race": {"dice_timer_ms": 3000}}
 """Options of the standard ladders that differ from the game's own defaults."""
 
@@ -186,6 +190,15 @@ class Settings:
             relay = f"unix:{self.data_dir / 'relay.sock'}"
             object.__setattr__(self, "gateway", replace(self.gateway, relay_listen=relay))
 
+    def required_redis(self) -> str:
+        """``redis_url``, for a process that is nothing without it. Raises UserError if none is set."""
+        if not self.redis_url:
+            raise UserError(
+                "this process needs the arena's Redis: set ARENA_REDIS_URL or redis_url in arena.toml; "
+                "`arena up` starts everything with an embedded server"
+            )
+        return self.redis_url
+
 
 def load(
     flags: Mapping[str, object] | None = None,
@@ -227,9 +240,15 @@ def environment(settings: Settings) -> dict[str, str]:
     return found
 
 
+def split_address(address: str) -> tuple[str, int]:
+    """Host and port of ``host:port``, the brackets of IPv6 gone."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
 def is_loopback(address: str) -> bool:
     """Whether only this machine reaches ``host:port``."""
-    host = address.rpartition(":")[0].strip("[]")
+    host, _ = split_address(address)
     if host == "localhost":
         return True
     try:
@@ -290,8 +309,22 @@ def _build(kind: type[Any], values: Mapping[str, tuple[object, str]], prefix: st
             arguments[name] = _build(hint, values, f"{prefix}{name}.")
         elif prefix + name in values:
             value, where = values[prefix + name]
-            arguments[name] = _convert(value, str if hint == (str | None) else hint, where)
+            arguments[name] = value = _convert(value, str if hint == (str | None) else hint, where)
+            if problem := _problem(prefix + name, value):
+                raise UserError(f"{where}: {problem}, not {value!r}")
     return kind(**arguments)
+
+
+def _problem(name: str, value: object) -> str | None:
+    """What a setting needs that a string of its own kind has to be; None if it is one, or empty."""
+    if not isinstance(value, str) or not value:
+        return None
+    if name == "redis_url" and not value.startswith(_REDIS):
+        return f"a URL that begins with one of {', '.join(_REDIS)} is needed"
+    if name.endswith("listen") and not (name in _MAY_BE_SOCKETS and value.startswith("unix:")):
+        known = _HOST_AND_PORT.fullmatch(value) is not None and split_address(value)[1] <= MAX_PORT
+        return None if known else "an address as 127.0.0.1:7700 is needed"
+    return None
 
 
 def _convert(value: object, kind: type, where: str) -> Any:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from arena.errors import UserError
 from arena.host.processes import dies_with_parent
+from arena.settings import split_address
 
 log = logging.getLogger(__name__)
 
@@ -142,8 +143,7 @@ async def wait_for(address: str, timeout_s: float) -> bool:
             if address.startswith("unix:"):
                 _, writer = await asyncio.open_unix_connection(address.removeprefix("unix:"))
             else:
-                host, _, port = address.rpartition(":")
-                _, writer = await asyncio.open_connection(host, int(port))
+                _, writer = await asyncio.open_connection(*split_address(address))
         except OSError:
             await asyncio.sleep(0.05)
             continue

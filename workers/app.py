@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 from typing import Any
 
 from celery import Celery
@@ -24,11 +25,13 @@ from arena.tracing import TRACES
 
 log = logging.getLogger(__name__)
 
-SETTINGS = settings.load()
-if not SETTINGS.redis_url:
-    raise UserError("a worker needs ARENA_REDIS_URL; `arena up` starts everything with an embedded server")
+try:
+    SETTINGS = settings.load()
+    REDIS_URL = SETTINGS.required_redis()
+except UserError as error:
+    sys.exit(f"arena: {error}")  # Celery would show where in its own code this module was imported
 
-app = configure(Celery("workers", include=["workers.tasks"]), SETTINGS.redis_url)
+app = configure(Celery("workers", include=["workers.tasks"]), REDIS_URL)
 # Containers have the same process ids, and two workers of one name would fence each other out for ever.
 NAME = os.environ.get("ARENA_WORKER_NAME", f"worker-{socket.gethostname()}-{os.getpid()}")
 NUMBER = int(os.environ.get("ARENA_WORKER_NUMBER", "0"))

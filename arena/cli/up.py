@@ -20,7 +20,7 @@ from arena.cli.common import DataDir, console
 from arena.errors import UserError
 from arena.keys import load_or_create
 from arena.ladder.entry import open_ladders
-from arena.settings import Settings
+from arena.settings import Settings, split_address
 from arena.storage.db import Database
 from arena.supervisor import Service, Supervisor, only_one, python, wait_for
 
@@ -105,8 +105,8 @@ def prepare(chosen: Settings) -> None:
 
 def check_addresses(chosen: Settings) -> None:
     """Raises UserError if somebody else has an address that this arena is to listen at."""
-    host, _, port = chosen.worker.metrics_listen.rpartition(":")
-    workers = [f"{host}:{int(port) + number}" for number in range(chosen.worker.processes)]
+    host, port = split_address(chosen.worker.metrics_listen)
+    workers = [f"{host}:{port + number}" for number in range(chosen.worker.processes)]
     for name, address in (
         ("gateway.listen", chosen.gateway.listen),
         ("gateway.metrics_listen", chosen.gateway.metrics_listen),
@@ -117,11 +117,11 @@ def check_addresses(chosen: Settings) -> None:
     ):
         if address.startswith("unix:"):
             continue
-        host, _, port = address.rpartition(":")
-        with socket.socket() as probe:
+        host, port = split_address(address)
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((host, int(port)))
+                probe.bind((host, port))
             except OSError as error:
                 variable = "ARENA_" + name.upper().replace(".", "_")
                 raise UserError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import signal
@@ -72,18 +73,35 @@ async def serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    async with contextlib.AsyncExitStack() as ends:
+        core, address = await _start(settings, ends)
+        if started is not None:
+            started(address)
+        await stop.wait()
+        log.info("%s sends %d bots away", core.name, len(core.sessions))
+
+
+async def _start(settings: Settings, ends: contextlib.AsyncExitStack) -> tuple[GatewayCore, str]:
+    """Starts everything, and says to ``ends`` what ends it, in turn; the address of the bots' server."""
     core = GatewayCore(
         f"gateway-{secrets.token_hex(4)}",
         games=installed_games(),
         limits=session_limits(settings),
         arena_key=load_or_create(settings.data_dir).public_key().public_bytes_raw(),
     )
+    collector = GatewayCollector(core)
+    REGISTRY.register(collector)
+    ends.callback(REGISTRY.unregister, collector)
+    core.start()
+    ends.callback(core.close)
     database = Database(settings.database_url)
+    ends.callback(database.close)
     tokens = StoredTokens(database)
     redis = connect_redis(settings.redis_url) if settings.redis_url else None
-    registry = None if redis is None else SessionRegistry(redis)
-    unary = partial(add_services, database=database, records=RecordStore(settings.data_dir), registry=registry)
-    core.start()
+    registry = None
+    if redis is not None:
+        ends.push_async_callback(redis.aclose)
+        registry = SessionRegistry(redis)
     trusted = settings.gateway.trusted_network
     relay = await start_relay_server(
         core,
@@ -91,6 +109,12 @@ async def serve(
         credentials=relay_server_credentials(settings.relay),
         trusted_network=trusted,
     )
+    ends.push_async_callback(relay.stop)
+    if registry is not None:
+        publisher = RegistryPublisher(core, registry, advertised(settings, relay.address))
+        publisher.start()
+        ends.push_async_callback(publisher.close)
+    metrics.serve(settings.gateway.metrics_listen)
     play = await start_play_server(
         core,
         tokens,
@@ -98,32 +122,18 @@ async def serve(
         admission=admission(settings),
         credentials=play_credentials(settings.gateway),
         trusted_network=trusted,
-        services=(unary,),
+        services=(partial(add_services, database=database, records=RecordStore(settings.data_dir), registry=registry),),
     )
-    collector = GatewayCollector(core)
-    REGISTRY.register(collector)
-    metrics.serve(settings.gateway.metrics_listen)
-    watches = [asyncio.create_task(_cut_revoked(core, tokens)), asyncio.create_task(metrics.watch_loop())]
-    publisher = None if registry is None else RegistryPublisher(core, registry, advertised(settings, relay.address))
-    if publisher is not None:
-        publisher.start()
+    ends.push_async_callback(play.stop, reconnect_within_ms=DRAIN_WITHIN_MS)
+    for watch in (_cut_revoked(core, tokens), metrics.watch_loop()):
+        ends.push_async_callback(_end, asyncio.create_task(watch))
     log.info("%s serves bots at %s and workers at %s", core.name, play.address, relay.address)
-    if started is not None:
-        started(play.address)
-    await stop.wait()
-    log.info("%s sends %d bots away", core.name, len(core.sessions))
-    for watch in watches:
-        watch.cancel()
-    await asyncio.gather(*watches, return_exceptions=True)
-    await play.stop(reconnect_within_ms=DRAIN_WITHIN_MS)
-    if publisher is not None:
-        await publisher.close()
-    await relay.stop()
-    if redis is not None:
-        await redis.aclose()
-    database.close()
-    core.close()
-    REGISTRY.unregister(collector)
+    return core, play.address
+
+
+async def _end(watch: asyncio.Task[None]) -> None:
+    watch.cancel()
+    await asyncio.gather(watch, return_exceptions=True)
 
 
 def run(settings: Settings) -> None:

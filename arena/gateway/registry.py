@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -105,6 +106,22 @@ class OnlineSession:
         return _key(self.bot_id, self.instance)
 
 
+class _Cancellable(AbstractConnection):
+    """A connection whose user ends when it is cancelled.
+
+    ``asyncio.wait_for``, with which redis-py sends, forgets a cancellation that comes when the sending is just done
+    (until Python 3.12): an endless loop around a command then goes on for ever, and its process with it.
+    """
+
+    async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
+        task = asyncio.current_task()
+        before = 0 if task is None else task.cancelling()
+        await super().send_packed_command(command, check_health)
+        if task is not None and task.cancelling() > before:
+            await self.disconnect(nowait=True)  # nobody reads the answer
+            raise asyncio.CancelledError
+
+
 def connect_redis(url: str) -> Redis:
     """A client for ``redis://``, ``unix://`` or Celery's ``redis+socket://``, which fails fast: callers retry."""
     # Who asks while all connections are busy waits for one, instead of being told that there are too many.
@@ -117,6 +134,8 @@ def connect_redis(url: str) -> Redis:
         max_connections=MAX_CONNECTIONS,
         timeout=5,
     )
+    kind = pool.connection_class
+    pool.connection_class = type(f"Cancellable{kind.__name__}", (_Cancellable, kind), {})
     return Redis.from_pool(pool)
 
 

@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError, Message
 from arena.errors import Unavailable
 from arena.gateway.clock import LoopClock
 from arena.gateway.core import GatewayCore
-from arena.gateway.server import listen
+from arena.gateway.server import start
 from arena.gateway.session import encode_element
 from botarena.internal.v1 import relay_pb2 as rpb
 
@@ -367,6 +367,5 @@ async def start_relay_server(
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", MAX_FRAME_BYTES), ("grpc.so_reuseport", 0)])
     relay: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(servicer.relay)
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(RELAY_SERVICE, {"Relay": relay}),))
-    bound = listen(server, address, credentials, trusted_network=trusted_network)
-    await server.start()
+    bound = await start(server, address, credentials, trusted_network=trusted_network)
     return RelayServer(server, servicer, bound)

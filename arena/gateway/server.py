@@ -94,9 +94,25 @@ async def start_play_server(
         await health.set(name, health_pb2.HealthCheckResponse.SERVING)
     for add in services:
         add(server)
-    bound = listen(server, address, credentials, trusted_network=trusted_network)
-    await server.start()
+    bound = await start(server, address, credentials, trusted_network=trusted_network)
     return PlayServer(server, servicer, bound)
+
+
+async def start(
+    server: grpc.aio.Server,
+    address: str,
+    credentials: grpc.ServerCredentials | None = None,
+    *,
+    trusted_network: bool = False,
+) -> str:
+    """Serves at :func:`listen`'s address; a server that cannot is ended, for gRPC minds one that is only forgotten."""
+    try:
+        bound = listen(server, address, credentials, trusted_network=trusted_network)
+    except UserError:
+        await server.stop(None)
+        raise
+    await server.start()
+    return bound
 
 
 def listen(

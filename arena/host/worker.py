@@ -91,7 +91,7 @@ class Worker:
         self._loop.close()
 
     async def _main(self) -> None:
-        redis = connect_redis(self._settings.redis_url or "")
+        redis = connect_redis(self._settings.required_redis())
         dial = partial(dial_grpc, credentials=relay_channel_credentials(self._settings.relay))
 
         async def pulse() -> None:

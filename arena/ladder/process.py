@@ -52,7 +52,7 @@ async def serve(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    redis_url = settings.redis_url or ""
+    redis_url = settings.required_redis()
     database = Database(settings.database_url)
     with database.write() as connection:
         open_ladders(connection, settings.ladders)

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from arena.errors import UserError
-from arena.settings import Settings, is_loopback
+from arena.settings import Settings, is_loopback, split_address
 from arena.web import admin
 from arena.web.app import build
 from arena.web.security import Guard
@@ -51,11 +51,11 @@ async def serve(settings: Settings) -> None:
 
 
 def _server(app: ASGIApp, address: str, lifespan: Literal["on", "off"] = "on") -> _Server:
-    host, _, port = address.rpartition(":")
+    host, port = split_address(address)
     config = uvicorn.Config(
         Guard(app),  # around everything, Starlette's own page for errors included
-        host=host.strip("[]"),
-        port=int(port),
+        host=host,
+        port=port,
         lifespan=lifespan,
         log_config=None,
         access_log=False,

@@ -160,3 +160,22 @@ async def test_r67_a_killed_redis_fills_again(valkey: Valkey, redis: Redis) -> N
         async with BareBot(arena.address, arena.issue("b")):
             valkey.start()
             assert [entry.bot for entry in await entries(registry, 2)] == ["a", "b"]
+
+
+async def test_whoever_is_cancelled_between_two_words_to_redis_ends(valkey: Valkey) -> None:
+    """Whatever step of a command it is, that of a first connection included: an endless loop is over."""
+    for steps in range(40):
+        redis, over = connect_redis(f"unix://{valkey.socket}"), asyncio.Event()
+
+        async def ask(redis: Redis = redis, over: asyncio.Event = over) -> None:
+            while not over.is_set():
+                await redis.get("anything")
+
+        asking = asyncio.create_task(ask())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        asking.cancel()
+        ended, _ = await asyncio.wait({asking}, timeout=2)
+        over.set()
+        assert ended, f"cancelled after {steps} steps it goes on"
+        await redis.aclose()

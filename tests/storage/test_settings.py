@@ -70,6 +70,11 @@ def test_ladders_from_the_file_replace_the_standard_ones(config: Path) -> None:
         ("colour = 1\n", "no setting 'colour'; there are: .*data_dir"),
         ("[gateway]\nlisten_on = 'x'\n", "no setting 'gateway.listen_on'; there are: gateway.listen"),
         ("[gateway]\nlisten = 7700\n", "key gateway.listen: a string is needed, not 7700"),
+        ("[gateway]\nlisten = '7700'\n", r"key gateway\.listen: an address as 127\.0\.0\.1:7700 is needed, not '7700'"),
+        ("[web]\nlisten = 'unix:web.sock'\n", r"key web\.listen: an address as"),
+        ("[worker]\nmetrics_listen = '127.0.0.1:99999'\n", r"key worker\.metrics_listen: an address as"),
+        ("[scheduler]\nmetrics_listen = '::1:7702'\n", r"key scheduler\.metrics_listen: an address as"),
+        ("redis_url = 'localhost:6379'\n", "key redis_url: a URL that begins with one of redis://"),
         ("[limits]\ncredit = -1\n", "key limits.credit: a whole number"),
         ("[limits]\ncredit = true\n", "key limits.credit: a whole number"),
         ("limits = 3\n", "no setting 'limits'"),
@@ -99,6 +104,16 @@ def test_mistakes_in_the_environment_name_the_variable() -> None:
         settings.load({}, {"ARENA_LIMITS_CREDIT": "many"})
     with pytest.raises(UserError, match=r"flag for limits\.credit"):
         settings.load({"limits.credit": "many"}, {})
+
+
+def test_addresses_may_be_of_ipv6_and_for_bots_a_socket() -> None:
+    """Brackets are those of IPv6; a socket file is for gRPC alone."""
+    environment = {"ARENA_WEB_LISTEN": "[::1]:80", "ARENA_GATEWAY_LISTEN": "unix:play.sock", "ARENA_REDIS_URL": ""}
+    chosen = settings.load({}, environment)
+    assert settings.split_address(chosen.web.listen) == ("::1", 80)
+    assert settings.is_loopback(chosen.web.listen)
+    assert chosen.gateway.listen == "unix:play.sock"
+    assert settings.split_address("localhost:0") == ("localhost", 0)
 
 
 def test_a_named_file_must_exist(tmp_path: Path) -> None:

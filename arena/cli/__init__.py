@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Final
+from typing import Final, NoReturn
 
 import typer
 
@@ -72,5 +72,13 @@ def main() -> None:
     try:
         application(sys.argv[1] if len(sys.argv) > 1 else "")()
     except ArenaError as error:
-        print(f"arena: {error}", file=sys.stderr)
-        sys.exit(2)
+        _give_up(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _give_up(f"{error.strerror}: {error.filename}")
+
+
+def _give_up(why: str) -> NoReturn:
+    print(f"arena: {why}", file=sys.stderr)
+    sys.exit(2)

@@ -16,6 +16,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from arena.errors import ArenaError, Unavailable, UserError
 
+BACKENDS: Final = ("sqlite", "postgresql")
+URLS: Final = "which is sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME"
 BUSY_MS: Final = 10_000
 CACHE_KB: Final = 16_384
 """Pages that each connection to SQLite keeps; the default, 2 MB, is small for tables of a million matches."""
@@ -35,6 +37,8 @@ class Database:
         try:
             parsed = make_url(url)
             self.sqlite = parsed.get_backend_name() == "sqlite"
+            if parsed.get_backend_name() not in BACKENDS:
+                raise UserError(f"{parsed.get_backend_name()} is no database that the arena can use: {URLS}")
             self._turn = Lock()
             if self.sqlite:
                 if not parsed.database or parsed.database == ":memory:":
@@ -46,8 +50,10 @@ class Database:
             snapshot = {} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
             self._reads = self._engine(url, "BEGIN", pool_timeout=READ_POOL_TIMEOUT_S, **snapshot)
             self._writes = self._engine(url, "BEGIN IMMEDIATE", pool_timeout=WRITE_POOL_TIMEOUT_S)
-        except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
-            raise UserError(f"cannot use the database URL: {error}") from None
+        except ModuleNotFoundError as error:
+            raise UserError(f"{error.name} is needed for this database: pip install 'bot-arena[postgresql]'") from None
+        except (ArgumentError, NoSuchModuleError) as error:
+            raise UserError(f"cannot use the database URL, {URLS}: {error}") from None
 
     def _engine(self, url: str, begin: str, **options: Any) -> Engine:
         engine = create_engine(url, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, **options)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,3 +40,14 @@ def test_without_a_command_all_are_there(words: list[str]) -> None:
     """Help lists every command that is not hidden, and a word that is none is told as such."""
     done = subprocess.run([sys.executable, "-m", "arena", *words], capture_output=True, text=True, check=False)
     assert ("tournament" in done.stdout and "doctor" in done.stdout) or "nothing-of-the-sort" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "gateway", "web", "audit"])
+def test_a_folder_that_cannot_be_is_told_in_one_line(command: str, tmp_path: Path) -> None:
+    """What the system says of a file is for whoever gave its name, and no matter of tracebacks."""
+    (tmp_path / "file").touch()
+    environment = {**os.environ, "ARENA_DATA_DIR": str(tmp_path / "file" / "arena-data")}
+    words = [sys.executable, "-m", "arena", command]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == f"arena: Not a directory: {tmp_path / 'file' / 'arena-data'}\n"

@@ -165,10 +165,21 @@ def test_a_read_sees_one_moment(database: Database) -> None:
         assert reading.execute(select(leader)).all() == []
 
 
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "nonsense", "mongo://x/y"])
-def test_urls_that_cannot_work(url: str) -> None:
-    """A database that processes cannot share, or that is none, is a person's mistake with an explanation."""
-    with pytest.raises(UserError):
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("nonsense", r"which is sqlite:///PATH or postgresql://"),
+        ("mysql://a/b", r"mysql is no database that the arena can use: which is sqlite:///PATH or postgresql://"),
+        ("postgres://a/b", r"postgres is no database that the arena can use"),
+        ("postgresql+nobody://a/b", r"which is sqlite:///PATH or postgresql://"),
+        ("postgresql+pg8000://a/b", r"pg8000 is needed|cannot use the database URL"),
+        ("sqlite://", r"SQLite needs a file"),
+        ("sqlite:///:memory:", r"SQLite needs a file"),
+    ],
+)
+def test_a_url_of_no_database_of_ours_says_what_one_looks_like(url: str, why: str) -> None:
+    """So does one that processes cannot share."""
+    with pytest.raises(UserError, match=why):
         Database(url)
 
 

@@ -40,11 +40,10 @@ class LoopClock:
 
     def now_us(self) -> int:
         """The time; it never goes back."""
-        return self._at(time.monotonic_ns() // 1000)
-
-    def _at(self, monotonic_us: int) -> int:
-        overdue_us = 0 if self._expected_us is None else max(0, monotonic_us - self._expected_us - SLACK_US)
-        return monotonic_us - self._late_us - overdue_us
+        monotonic_us = time.monotonic_ns() // 1000
+        if self._expected_us is not None and (overdue_us := monotonic_us - self._expected_us - SLACK_US) > 0:
+            return monotonic_us - self._late_us - overdue_us
+        return monotonic_us - self._late_us
 
     def _arm(self) -> None:
         self._expected_us = time.monotonic_ns() // 1000 + TICK_US

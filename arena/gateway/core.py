@@ -74,11 +74,11 @@ class Connection:
         many small ones, and nobody with twenty games waits for any one of them. With one game there is no delay.
         """
         loop = asyncio.get_running_loop()
-        if self.is_current and not self.session.waiting:
+        if self.ending is None and not self.session.waiting:
             self._wakeup = loop.create_future()
             await self._wakeup
         delay_s = self._next_at_s - loop.time()
-        if delay_s > 0 and self.is_current:
+        if delay_s > 0 and self.ending is None:
             await asyncio.wait([self._ended], timeout=delay_s)
         self._next_at_s = loop.time() + GATHER_S * min(self.session.games - 1, MOST_GATHERING)
 

@@ -74,7 +74,7 @@ class Session:
     @property
     def is_over(self) -> bool:
         """True if it can be forgotten: nobody is there and nothing runs."""
-        return not self.connected and not self._games and not self._offers
+        return self._out.stream is None and not self._games and not self._offers
 
     @property
     def games(self) -> int:

@@ -12,7 +12,9 @@ from botarena.v1 import play_pb2 as pb
 FRAME_BYTES: Final = 128 * 1024
 """A frame to a bot is cut after the event that passes this size."""
 
-_FIELDS: Final = {f.message_type.name: f.number for f in pb.ArenaEvent.DESCRIPTOR.fields if f.message_type}
+_TAGS: Final = {
+    f.message_type.name: bytes((f.number << 3 | 2,)) for f in pb.ArenaEvent.DESCRIPTOR.fields if f.message_type
+}
 _EVENTS_TAG: Final = b"\x0a"
 """Field 1, length-delimited: ``events`` of each kind of frame, a bot's and a relay's alike."""
 
@@ -31,7 +33,8 @@ def encode_event(message: Message) -> bytes:
     would make of each request.
     """
     body = message.SerializeToString()
-    return encode_element(bytes([_FIELDS[message.DESCRIPTOR.name] << 3 | 2]) + _varint(len(body)) + body)
+    head = _TAGS[message.DESCRIPTOR.name] + _varint(len(body))
+    return b"".join((_EVENTS_TAG, _varint(len(head) + len(body)), head, body))
 
 
 def encode_element(event: bytes) -> bytes:
@@ -40,50 +43,41 @@ def encode_element(event: bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
+    if value < 0x80:
+        return bytes((value,))
+    return bytes((value & 0x7F | 0x80,)) + _varint(value >> 7)
 
 
-class Outbox:
-    """A queue of encoded events for one stream."""
+class Outbox(deque[tuple[bytes, Written | None, bool]]):
+    """A queue of encoded events for one stream. ``size``: the bytes that wait."""
 
-    __slots__ = ("_bytes", "_events")
+    __slots__ = ("size",)
 
     def __init__(self) -> None:
-        self._events: deque[tuple[bytes, Written | None, bool]] = deque()
-        self._bytes = 0
-
-    def __len__(self) -> int:
-        return len(self._events)
-
-    @property
-    def size(self) -> int:
-        """Bytes that wait."""
-        return self._bytes
+        super().__init__()
+        self.size = 0
 
     def push(self, event: bytes, *, on_write: Written | None = None, vital: bool = False) -> None:
         """Add an event. One that is ``vital`` survives :meth:`compact`."""
-        self._events.append((event, on_write, vital))
-        self._bytes += len(event)
+        self.append((event, on_write, vital))
+        self.size += len(event)
 
     def compact(self) -> None:
         """Drop all that a fresh state replaces."""
-        self._events = deque(entry for entry in self._events if entry[2])
-        self._bytes = sum(len(event) for event, _, _ in self._events)
+        vital = [entry for entry in self if entry[2]]
+        self.clear()
+        self.extend(vital)
+        self.size = sum(len(event) for event, _, _ in vital)
 
     def take(self, now_us: int) -> bytes:
         """The next frame, empty if nothing waits. Whoever asked for it is told that it was written."""
         parts = []
         size = 0
-        while self._events and size < FRAME_BYTES:
-            event, on_write, _ = self._events.popleft()
+        while self and size < FRAME_BYTES:
+            event, on_write, _ = self.popleft()
             parts.append(event)
             size += len(event)
             if on_write is not None:
                 on_write.written(now_us)
-        self._bytes -= size
+        self.size -= size
         return b"".join(parts)

@@ -54,7 +54,7 @@ def encode_view(game: str, view: Any, into: View) -> None:
     if codec is None:
         into.json = json.dumps(view.to_json(), separators=(",", ":"))
     else:
-        codec.encode_view(view, _part(into, game))
+        codec.encode_view(view, getattr(into, GAMES[game]))
 
 
 def view_to_json(game: str, msg: View) -> Any:

@@ -11,18 +11,19 @@ from arena import loops
 from botarena.v1 import play_pb2 as pb
 
 
-def answer(event: pb.ArenaEvent) -> pb.BotEvent | None:
-    """What an event needs, if anything."""
-    kind = event.WhichOneof("event")
-    if kind == "decision_requested":
-        asked = event.decision_requested
-        act = pb.Act(game_id=asked.game_id, decision_id=asked.decision_id, action_id=asked.legal[0].id)
-        return pb.BotEvent(act=act)
-    if kind == "set_offered":
-        return pb.BotEvent(ready=pb.Ready(offer_id=event.set_offered.offer_id))
-    if kind == "ping":
-        return pb.BotEvent(pong=pb.Pong(nonce=event.ping.nonce))
-    return None
+def answers(frame: pb.PlayResponse) -> pb.PlayRequest:
+    """What the events of a frame need, if anything."""
+    reply = pb.PlayRequest()
+    for event in frame.events:
+        kind = event.WhichOneof("event")
+        if kind == "decision_requested":
+            asked, act = event.decision_requested, reply.events.add().act
+            act.game_id, act.decision_id, act.action_id = asked.game_id, asked.decision_id, asked.legal[0].id
+        elif kind == "set_offered":
+            reply.events.add().ready.offer_id = event.set_offered.offer_id
+        elif kind == "ping":
+            reply.events.add().pong.nonce = event.ping.nonce
+    return reply
 
 
 async def main(address: str, token: str, credit: int) -> None:
@@ -37,8 +38,8 @@ async def main(address: str, token: str, credit: int) -> None:
         call = play(metadata=(("authorization", f"Bearer {token}"),))
         await call.write(pb.PlayRequest(events=[pb.BotEvent(hello=hello)]))
         async for frame in call:
-            if events := [reply for event in frame.events if (reply := answer(event)) is not None]:
-                await call.write(pb.PlayRequest(events=events))
+            if (reply := answers(frame)).events:
+                await call.write(reply)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any
 import grpc
 
 from arena import loops
-from arena.bench.bare_bot import answer
+from arena.bench.bare_bot import answers
 from botarena.v1 import play_pb2 as pb
 
 CONNECTING = 32
@@ -61,9 +61,8 @@ async def _connected(play: Any, token: str, gate: asyncio.Semaphore) -> Any:
 
 
 async def _reply(stream: Any, frame: bytes) -> None:
-    events = [reply for event in pb.PlayResponse.FromString(frame).events if (reply := answer(event)) is not None]
-    if events:
-        await stream.write(pb.PlayRequest(events=events).SerializeToString())
+    if (reply := answers(pb.PlayResponse.FromString(frame))).events:
+        await stream.write(reply.SerializeToString())
 
 
 if __name__ == "__main__":

@@ -65,7 +65,9 @@ class Connection:
 
     def take(self) -> bytes:
         """What to write now, as an encoded PlayResponse; empty if nothing waits."""
-        return self.session.take(self._clock.now_us()) if self.is_current else b""
+        if self.ending is None and self.session.stream == self.stream:
+            return self.session.take(self._clock.now_us())
+        return b""
 
     async def ready(self) -> None:
         """Return when there is something to write, and it is time, or the stream is to end. For one writer.
@@ -258,7 +260,8 @@ class GatewayCore:
         """Something that an attached worker says."""
         session = self._sessions.get(event.session)
         if session is not None:
-            self._follower.hear(session.identity.bot, event)
+            if event.WhichOneof("event") != "ask":  # of which there is nothing to tell, and which come most often
+                self._follower.hear(session.identity.bot, event)
             self._do(session, session.from_worker(worker, event, self.clock.now_us()))
         elif sink := self._sinks.get(worker):
             sink(rpb.GatewayEvent(session=event.session, session_unknown=rpb.SessionUnknown()))

@@ -100,18 +100,19 @@ async def _ask(seats: Sequence[Seat], step: Step) -> dict[int, Reply]:
     """All replies to one joint decision; none is looked at before all are in."""
     requests = step.requests
     if len(requests) == 1:
-        return {requests[0].seat: await _timed(seats[requests[0].seat], requests[0])}
-    name = current.get_name() if (current := asyncio.current_task()) else None
-    tasks = [asyncio.create_task(_timed(seats[request.seat], request), name=name) for request in requests]
-    try:
-        replies = await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
+        replies = [await seats[requests[0].seat].decide(requests[0])]
+    else:
+        replies = await _together(seats, requests)
+    for reply in replies:
+        metrics.DECISION_SECONDS.observe(reply.elapsed_us / 1e6)
     return {request.seat: reply for request, reply in zip(requests, replies, strict=True)}
 
 
-async def _timed(seat: Seat, request: Request) -> Reply:
-    reply = await seat.decide(request)
-    metrics.DECISION_SECONDS.observe(reply.elapsed_us / 1e6)
-    return reply
+async def _together(seats: Sequence[Seat], requests: Sequence[Request]) -> list[Reply]:
+    name = current.get_name() if (current := asyncio.current_task()) else None
+    tasks = [asyncio.create_task(seats[request.seat].decide(request), name=name) for request in requests]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()

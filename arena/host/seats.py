@@ -52,7 +52,8 @@ class SessionSeat:
             self._port.deliver(pb.ArenaEvent(events_observed=seen))
 
     async def decide(self, request: Request) -> Reply:
-        wire = self._started
+        wire = self._wire
+        assert wire is not None, "start() comes first"
         limit_ms = request.limit_ms + request.allowance_ms
         key = (wire.game_id, request.decision_id)
         answer = await self._port.ask(key, partial(wire.decision, request), limit_ms)
@@ -60,7 +61,7 @@ class SessionSeat:
             reply = Reply(None, answer.fault, answer.elapsed_us, answer.rtt_us)
         else:
             reply = wire.reply(request, answer.act, answer.elapsed_us, answer.rtt_us)
-        if (result := wire.result(request, reply)) is not None:
+        if reply.fault is not None and (result := wire.result(request, reply)) is not None:
             self._port.deliver(pb.ArenaEvent(act_result=result))
         return reply
 

@@ -94,16 +94,16 @@ class Session:
     @property
     def waiting(self) -> bool:
         """Whether :meth:`take` has something to give."""
-        return self._out.waiting > 0
+        return bool(self._out.outbox)
 
     def take(self, now_us: int) -> bytes:
         """The next PlayResponse, encoded; empty if nothing waits."""
         self._out.now_us = now_us
-        waiting = self._out.waiting
+        waiting = len(self._out.outbox)
         frame = self._out.take()
         if frame:
             self._tally.counts["frames"] += 1
-            self._tally.counts["events"] += waiting - self._out.waiting
+            self._tally.counts["events"] += waiting - len(self._out.outbox)
         return frame
 
     # -- streams
@@ -184,7 +184,7 @@ class Session:
         if not frame.events:
             self._unasked()
         for event in frame.events:
-            if not self.connected:
+            if self._out.stream is None:
                 break
             match event.WhichOneof("event"):
                 case "act":
@@ -203,13 +203,13 @@ class Session:
         return self._finish()
 
     def _on_act(self, act: pb.Act) -> None:
-        refusal = self._games.act(act, self.rtt_us)
+        refusal = self._games.act(act, self._pinger.rtt_us)
         if refusal is None:
             return
         code = pb.ActResult.Code.Name(refusal.code).removeprefix("CODE_").lower()
         self._tally.counts[f"act_{code}"] += 1
         # A bot that answers a hundred wrong things at once has no need of a hundred corrections.
-        if self._unasked() and self._out.waiting < self._limits.queue_events // 2:
+        if self._unasked() and len(self._out.outbox) < self._limits.queue_events // 2:
             self._out.tell(
                 pb.ActResult(game_id=act.game_id, decision_id=act.decision_id, code=refusal.code, detail=refusal.detail)
             )

@@ -39,16 +39,12 @@ class Outlet:
         self._limits: Final = limits
         self._overflow: Final = overflow
         self._streams = 0
-        self._outbox = Outbox()
+        self.outbox = Outbox()
+        """What waits for the bot."""
         self._compacted = False
         self._effects: list[Effect] = []
 
     # -- the bot
-
-    @property
-    def waiting(self) -> int:
-        """How many events wait for the bot."""
-        return len(self._outbox)
 
     def open(self) -> None:
         """A new stream has come, with nothing to write yet."""
@@ -58,8 +54,8 @@ class Outlet:
 
     def take(self) -> bytes:
         """The next frame for the bot; empty if nothing waits."""
-        frame = self._outbox.take(self.now_us)
-        if not self._outbox:
+        frame = self.outbox.take(self.now_us)
+        if not self.outbox:
             self._compacted = False
         return frame
 
@@ -73,13 +69,13 @@ class Outlet:
 
     def restate(self, message: Message, *, on_write: Written | None = None, vital: bool = False) -> None:
         """As :meth:`tell` for what makes up the state of a fresh stream or queue, however long it is."""
-        self._outbox.push(encode_event(message), on_write=on_write, vital=vital)
+        self.outbox.push(encode_event(message), on_write=on_write, vital=vital)
 
     def is_overfull(self, *, games: int) -> bool:
         """Whether more waits than a bot with so many games may leave unread."""
         return (
-            len(self._outbox) > self._limits.queue_events + QUEUE_EVENTS_A_GAME * games
-            or self._outbox.size > self._limits.queue_bytes + QUEUE_BYTES_A_GAME * games
+            len(self.outbox) > self._limits.queue_events + QUEUE_EVENTS_A_GAME * games
+            or self.outbox.size > self._limits.queue_bytes + QUEUE_BYTES_A_GAME * games
         )
 
     def compact(self) -> bool:
@@ -87,14 +83,14 @@ class Outlet:
         if self._compacted:
             return False
         self._compacted = True
-        self._outbox.compact()
+        self.outbox.compact()
         return True
 
     def close(self, last: Message | None = None, failure: Failure | None = None, *, flush: bool = False) -> None:
         """End the stream, if one is open: with what waits if ``flush``, with ``last``, and with ``failure``."""
         if self.stream is None:
             return
-        waiting = self._outbox.take(self.now_us) if flush else b""
+        waiting = self.outbox.take(self.now_us) if flush else b""
         self._effects.append(
             CloseStream(self.stream, waiting + (encode_event(last) if last is not None else b""), failure)
         )
@@ -106,7 +102,7 @@ class Outlet:
         self._renew()
 
     def _renew(self) -> None:
-        self._outbox = Outbox()
+        self.outbox = Outbox()
         self._compacted = False
         self.changed()
 

@@ -51,6 +51,11 @@ class Answer:
         return json.loads(self.body)
 
 
+def showing(*texts: str) -> Callable[[Answer], bool]:
+    """Whether an answer has all of these: one of them alone may be of what was before."""
+    return lambda answer: all(text in answer.text for text in texts)
+
+
 @dataclass(frozen=True, slots=True)
 class WebArena:
     """The web process at ``url`` and what it shows."""

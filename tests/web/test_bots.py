@@ -14,7 +14,7 @@ from arena.storage import matches as stored_matches
 from arena.storage import official, queries
 from arena.web.charts import Series, line_chart
 from arena.web.latencies import MATCHES, Latencies
-from tests.web.support import CHALLENGE, POP, Answer, WebArena
+from tests.web.support import CHALLENGE, POP, Answer, WebArena, showing
 
 
 def test_thinking_is_told_apart_from_the_network(web: WebArena) -> None:
@@ -53,9 +53,7 @@ def test_the_official_rating_stands_beside_the_live_one(web: WebArena) -> None:
         return bool((one["official_rating"], one["official_standard_error"]) == (rating, error))
 
     web.get_when("/api/v1/bots/zephyr", tells)
-    page = web.get_when("/bots/zephyr", lambda answer: f">{rating:.0f}</span>" in answer.text).text
-    assert "official table" in page
-    assert f"±{1.96 * error:.0f}</span>" in page
+    web.get_when("/bots/zephyr", showing("official table", f">{rating:.0f}</span>", f"±{1.96 * error:.0f}</span>"))
 
 
 def test_a_chart_has_the_interval_that_the_table_has(web: WebArena) -> None:

@@ -19,7 +19,7 @@ from arena.storage import sets
 from arena.storage.incidents import IncidentKind, incidents
 from arena.storage.tables import attempt, game_set, now_ms, worker
 from arena.web.watch import Watch
-from tests.web.support import PATIENCE_S, POP, WebArena
+from tests.web.support import PATIENCE_S, POP, WebArena, showing
 
 DAY_MS = 24 * 60 * 60 * 1000
 
@@ -53,8 +53,7 @@ def test_incidents_are_what_sql_remembers_and_no_older_than_a_week(web: WebArena
             IncidentKind.WORKER_LOST: 2,
         }
     )
-    page = web.get_when("/status", lambda answer: "were broken off by us" in answer.text).text
-    assert "failed in their games" in page
+    web.get_when("/status", showing("were broken off by us", "failed in their games"))
     expected = {"BROKEN_OFF", "ENGINE_ERROR", "GIVEN_UP", "WORKER_LOST"}
     web.get_when("/api/v1/status", lambda answer: expected <= {one["kind"] for one in answer.json()["incidents"]})
     with arena.database.write() as connection:

@@ -296,6 +296,24 @@ def test_r69_time_that_ran_out_here_while_the_bot_was_elsewhere_is_not_its_time(
     assert not table.up[-1].expired.disconnected
 
 
+def test_r69_time_for_some_of_which_the_bot_was_elsewhere_may_not_be_its_own_either(table: Table) -> None:
+    """It came back from a gateway that died, with too little left: if its worker never heard of the loss and asks again, that counts."""
+    table.start()
+    table.ask(limit_ms=1_000)
+    table.read()
+    table.vanish()
+    table.after(900 * MS)
+    table.connect()
+    assert table.read()[-1].clock.limit_ms == 100
+    table.after(101 * MS)
+    assert not table.up[-1].expired.disconnected  # it is here, and unless somebody knows better it was too slow
+    table.ask(limit_ms=1_000, elapsed_ms=300)
+    (asked,) = table.read()
+    assert asked.clock.limit_ms == 700
+    table.act("g", asked.decision_id)
+    assert table.told()[-1] == "act"
+
+
 def test_r67_a_bot_that_is_here_keeps_a_game_that_its_worker_looks_for_elsewhere(table: Table) -> None:
     """The worker cannot know while Redis is away: the clock stands still, and the game goes on as soon as it does."""
     table.start()

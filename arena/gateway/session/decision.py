@@ -23,7 +23,18 @@ class DecisionState(Enum):
 class Decision:
     """The newest decision of a game and its clock, which may stand still. Times are in us."""
 
-    __slots__ = ("_request", "_since_us", "_unwritten", "_used_us", "answer", "expired_away", "id", "limit_us", "state")
+    __slots__ = (
+        "_request",
+        "_since_us",
+        "_unwritten",
+        "_used_us",
+        "answer",
+        "away",
+        "disconnected",
+        "id",
+        "limit_us",
+        "state",
+    )
 
     def __init__(self, ask: rpb.Ask, now_us: int, *, unwritten: bool) -> None:
         self.id: Final = ask.request.decision_id
@@ -31,8 +42,11 @@ class Decision:
         self.state = DecisionState.OPEN
         self.answer: rpb.GatewayEvent | None = None
         """What the worker is told, as often as it asks."""
-        self.expired_away = False
-        """Its time ran out while the bot was not here. It may have been elsewhere: if the worker asks again all the same, that counts."""
+        self.away = False
+        """For some of its time the bot was not here. It may have been elsewhere: if that time runs out and the worker asks again
+        all the same, that counts."""
+        self.disconnected = False
+        """Its time ran out while the bot was not here."""
         self._request: Final = ask.request
         self._used_us = ask.elapsed_ms * 1000
         self._since_us: int | None = now_us
@@ -42,6 +56,11 @@ class Decision:
     def is_open(self) -> bool:
         """True while an answer counts."""
         return self.state is DecisionState.OPEN
+
+    @property
+    def is_over(self) -> bool:
+        """True once no answer came in time, or it was withdrawn."""
+        return self.state is DecisionState.OVER
 
     @property
     def deadline_us(self) -> int | None:

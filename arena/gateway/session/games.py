@@ -106,7 +106,7 @@ class Games:
             return Refusal(pb.ActResult.CODE_STALE, f"The newest decision is {newest}.")
         if decision.state is DecisionState.ANSWERED:
             return Refusal(pb.ActResult.CODE_DUPLICATE, "The first answer counts.")
-        if decision.state is DecisionState.OVER:
+        if decision.is_over:
             return Refusal(pb.ActResult.CODE_TOO_LATE, "The decision is over.")
         elapsed_us = decision.elapsed_us(self._out.now_us)
         if elapsed_us > decision.limit_us:
@@ -121,6 +121,12 @@ class Games:
         if game.frozen_us is None:  # Else it is kept until the worker asks again.
             self._out.to_worker(game.worker, answer)
         return None
+
+    def left(self) -> None:
+        """The bot's stream has ended."""
+        for game in self._games.values():
+            if decision := game.open_decision:
+                decision.away = True
 
     # -- workers
 
@@ -147,15 +153,16 @@ class Games:
         if game is None:
             return
         decision = game.decision
-        if decision is None or decision.id != ask.request.decision_id or decision.expired_away:
+        if decision is None or decision.id != ask.request.decision_id or (decision.away and decision.is_over):
             decision = game.decision = Decision(ask, self._out.now_us, unwritten=self._out.stream is not None)
+            decision.away = self._out.stream is None
             self._tally.counts["decisions"] += 1
             self._out.tell(decision.message(self._out.now_us, resent=False), on_write=decision)
             self._wake_decision(game, decision)
         elif decision.state is DecisionState.ANSWERED:
             assert decision.answer is not None
             self._out.to_worker(worker, decision.answer)
-        elif decision.state is DecisionState.OVER:
+        elif decision.is_over:
             self._expire(game, decision)
         else:
             decision.asked_again(ask, self._out.now_us)
@@ -264,15 +271,15 @@ class Games:
             self._out.wake(deadline_us, TimerKind.DECISION, game.started.game_id)
 
     def _expire(self, game: Game, decision: Decision) -> None:
-        if decision.state is not DecisionState.OVER:  # else it is only said again
+        if not decision.is_over:  # else it is only said again
             decision.state = DecisionState.OVER
-            decision.expired_away = self._out.stream is None
+            decision.disconnected = self._out.stream is None
         self._tally.counts["expired"] += 1
         expired = rpb.Expired(
             game_id=game.started.game_id,
             decision_id=decision.id,
             elapsed_ms=decision.elapsed_us(self._out.now_us) // 1000,
-            disconnected=decision.expired_away,
+            disconnected=decision.disconnected,
         )
         self._out.to_worker(game.worker, rpb.GatewayEvent(expired=expired))
 

@@ -363,6 +363,7 @@ class Session:
             self._tell_lost()
 
     def _tell_lost(self) -> None:
+        self._games.left()
         for worker in self._workers():
             self._out.to_worker(
                 worker, rpb.GatewayEvent(session_lost=rpb.SessionLost(open=self._games.open_of(worker)))

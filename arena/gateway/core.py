@@ -65,9 +65,7 @@ class Connection:
 
     def take(self) -> bytes:
         """What to write now, as an encoded PlayResponse; empty if nothing waits."""
-        if self.ending is None and self.session.stream == self.stream:
-            return self.session.take(self._clock.now_us())
-        return b""
+        return self.session.take(self._clock.now_us()) if self.is_current else b""
 
     async def ready(self) -> None:
         """Return when there is something to write, and it is time, or the stream is to end. For one writer.

@@ -36,13 +36,14 @@ class Decision:
         "state",
     )
 
-    def __init__(self, ask: rpb.Ask, now_us: int, *, unwritten: bool) -> None:
+    def __init__(self, ask: rpb.Ask, now_us: int, *, here: bool) -> None:
+        """``here``: whether the bot is, so that it is about to be asked."""
         self.id: Final = ask.request.decision_id
         self.limit_us = ask.limit_ms * 1000
         self.state = DecisionState.OPEN
         self.answer: rpb.GatewayEvent | None = None
         """What the worker is told, as often as it asks."""
-        self.away = False
+        self.away = not here
         """For some of its time the bot was not here. It may have been elsewhere: if that time runs out and the worker asks again
         all the same, that counts."""
         self.disconnected = False
@@ -50,7 +51,7 @@ class Decision:
         self._request: Final = ask.request
         self._used_us = ask.elapsed_ms * 1000
         self._since_us: int | None = now_us
-        self._unwritten = unwritten
+        self._unwritten = here
 
     @property
     def is_open(self) -> bool:

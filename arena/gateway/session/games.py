@@ -154,8 +154,7 @@ class Games:
             return
         decision = game.decision
         if decision is None or decision.id != ask.request.decision_id or (decision.away and decision.is_over):
-            decision = game.decision = Decision(ask, self._out.now_us, unwritten=self._out.stream is not None)
-            decision.away = self._out.stream is None
+            decision = game.decision = Decision(ask, self._out.now_us, here=self._out.stream is not None)
             self._tally.counts["decisions"] += 1
             self._out.tell(decision.message(self._out.now_us, resent=False), on_write=decision)
             self._wake_decision(game, decision)

@@ -42,8 +42,8 @@ proto: .venv/.done ## Regenerates the Python stubs, the kits' copies and the pro
 	proto/vendor.sh
 	.venv/bin/python proto/docs/page.py
 
-sim: .venv/.done ## Histories on virtual time: SEED=17 shows one, SEEDS=100000 looks for a bad one.
-	.venv/bin/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000))
+sim: .venv/.done ## Histories on virtual time: SEED=17 shows one, SEEDS=100000 looks for a bad one, from FIRST on.
+	.venv/bin/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000) --first $(or $(FIRST),0))
 
 chaos: .venv/.done ## Kills processes of a running arena, and audits it: KILLS=500.
 	.venv/bin/python -m tests.chaos --kills $(or $(KILLS),50)

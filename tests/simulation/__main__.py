@@ -29,21 +29,27 @@ def show(seed: int, bug: str | None) -> int:
 
 
 def search(first: int, count: int, jobs: int) -> int:
-    """Many histories; names each that breaks an invariant."""
+    """Many histories; names each that breaks an invariant. Ctrl-C ends it early, and says from where to go on."""
     began = time.perf_counter()
     total: Counter[str] = Counter()
-    for history in run_seeds(first, count, jobs):
-        total.update(histories=1, matches=history.matches, faults=history.faults, broken=bool(history.problems))
-        if history.problems:
-            print(f"seed {history.seed} ({history.digest[:16]}): {history.problems[0]}", flush=True)
-        if total["histories"] % 1000 == 0:
-            print(f"{total['histories']} histories, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    try:
+        for history in run_seeds(first, count, jobs):
+            total.update(histories=1, matches=history.matches, faults=history.faults, broken=bool(history.problems))
+            if history.problems:
+                print(f"seed {history.seed} ({history.digest[:16]}): {history.problems[0]}", flush=True)
+            if total["histories"] % 1000 == 0:
+                print(
+                    f"{total['histories']} histories, {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True
+                )
+    except KeyboardInterrupt:
+        left = f"SEEDS={count - total['histories']} FIRST={first + total['histories']}"
+        print(f"stopped; the rest: make sim {left}", file=sys.stderr, flush=True)
     seconds = time.perf_counter() - began
     print(
         f"{total['histories']} histories from seed {first}: {total['matches']} matches, {total['faults']} faults, "
         f"{total['broken']} broken, {seconds:.0f} s ({total['histories'] / seconds:.1f} a second)"
     )
-    return 1 if total["broken"] else 0
+    return 1 if total["broken"] else 0 if total["histories"] == count else 130
 
 
 def main() -> int:

@@ -136,7 +136,7 @@ def test_two_people_and_a_bot_share_a_table(seat: Seat, web: WebArena) -> None:
     watcher.goto(address)
     for page in (ada, grace):
         expect(page.locator("[data-seats]")).to_contain_text(re.compile(r"Ada.*Grace|Grace.*Ada"))
-        assert page.url == address, "what is shared is not the seat"
+        expect(page).to_have_url(address)  # what is shared is not the seat
     expect(watcher.locator("[data-stage] .back").first).to_be_attached(timeout=PATIENCE_MS)
     for page, other in ((ada, grace), (grace, ada)):
         page.wait_for_selector(f"{CHOICE}, .turn:not(.yours)")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import os
 import platform
 import shutil
 import socket
@@ -26,6 +27,7 @@ from google.rpc.status_pb2 import Status
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 import engines
+from arena import settings
 from botarena.address import Target
 from botarena.errors import Misconfigured
 from botarena.v1 import play_pb2 as pb
@@ -72,6 +74,7 @@ def examine(address: str, token: str, ca: str = "", web: str = "") -> Iterator[L
     """All checks, in the order in which one would make them; what depends on a failed one is left out."""
     yield from versions()
     yield from installed()
+    yield from misspelt()
     try:
         target = Target.parse(address, ca=ca)
     except Misconfigured as error:
@@ -129,6 +132,12 @@ def installed() -> Iterator[Line]:
     found = [f"{name} ({use})" for name, use in EXTRAS.items() if importlib.util.find_spec(name)]
     found += [f"{name} ({use})" for name, use in PROGRAMS.items() if shutil.which(name)]
     yield Line("extras", Verdict.OK, ", ".join(found) or "none; nothing of it is needed to play")
+
+
+def misspelt() -> Iterator[Line]:
+    """Environment variables that were meant for a bot or an arena, and that neither reads."""
+    for name, meant in settings.misspelt(os.environ).items():
+        yield Line("environment", Verdict.WARN, f"nobody reads {name}", f"Was {meant} meant?")
 
 
 def reachable(target: Target) -> Iterator[Line]:

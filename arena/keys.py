@@ -10,10 +10,23 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from arena.errors import ArenaError
 
 KEY_FILE = "arena.ed25519"
+RAW_BYTES = 32
+
+
+def load(data_dir: Path) -> Ed25519PrivateKey:
+    """The key of the arena with this data folder. Raises ArenaError if it is damaged or not there."""
+    path = data_dir / KEY_FILE
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise ArenaError(f"{path}, the arena's key, is not there: receipts were signed with it") from None
+    if len(raw) != RAW_BYTES:
+        raise ArenaError(f"{path} is damaged: put the arena's key back from a backup; receipts were signed with it")
+    return Ed25519PrivateKey.from_private_bytes(raw)
 
 
 def load_or_create(data_dir: Path) -> Ed25519PrivateKey:
-    """The key of the arena with this data folder. Safe where several processes start at once."""
+    """As :func:`load`, of an arena that may begin now. Safe where several processes start at once."""
     path = data_dir / KEY_FILE
     data_dir.mkdir(parents=True, exist_ok=True)
     if not path.exists():
@@ -29,7 +42,4 @@ def load_or_create(data_dir: Path) -> Ed25519PrivateKey:
             pass  # another process was first: its key is the arena's
         finally:
             scratch.unlink()
-    raw = path.read_bytes()
-    if len(raw) != 32:
-        raise ArenaError(f"{path} is damaged: put the arena's key back from a backup; receipts were signed with it")
-    return Ed25519PrivateKey.from_private_bytes(raw)
+    return load(data_dir)

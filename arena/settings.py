@@ -2,12 +2,15 @@
 
 A setting has one dotted name, the same everywhere: ``gateway.listen`` is the key ``listen`` of the table ``[gateway]``
 in arena.toml, ``ARENA_GATEWAY_LISTEN`` in the environment, and what a command's flag sets. Unknown environment
-variables are ignored (the SDK and Kubernetes have some with the same prefix); unknown keys in arena.toml are errors.
+variables are ignored (the SDK and Kubernetes have some with the same prefix), with a warning where one looks like a known
+one; unknown keys in arena.toml are errors.
 """
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
+import logging
 import os
 import re
 import tomllib
@@ -20,6 +23,8 @@ import engines
 from arena.errors import UserError
 from arena.match.spec import TimeControl
 
+log = logging.getLogger(__name__)
+
 CONFIG_FILE: Final = "arena.toml"
 LOG_FORMATS: Final = ("text", "json")
 SLUG: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -27,6 +32,9 @@ _TRUTH: Final = {"true": True, "false": False}
 _HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):[0-9]{1,5}")
 _REDIS: Final = ("redis://", "rediss://", "unix://", "redis+socket://")
 MAX_PORT: Final = 65_535
+_OF_BOTS: Final = ("ADDRESS", "TOKEN", "CA", "INSTANCE", "LADDERS", "LOG_LEVEL", "CONFIG")
+"""What else begins with ``ARENA_``: the SDK's settings, and where arena.toml is."""
+_ALIKE: Final = 0.9
 _MAY_BE_SOCKETS: Final = ("gateway.listen", "gateway.relay_listen")
 STANDARD_OPTIONS: Final[Mapping[str, Mapping[str, bool | int]]] = {"balloon-race": {"dice_timer_ms": 3000}}
 """Options of the standard ladders that differ from the game's own defaults."""
@@ -212,6 +220,8 @@ def load(
     """
     environ = os.environ if environ is None else environ
     path = path or (Path(environ["ARENA_CONFIG"]) if environ.get("ARENA_CONFIG") else None)
+    for name, meant in misspelt(environ).items():
+        log.warning("the environment's %s is no setting; was %s meant?", name, meant)
     document = _read(path or Path(CONFIG_FILE), required=path is not None)
     ladders = document.pop("ladders", None)
     values = dict(_flatten(document, path or Path(CONFIG_FILE)))
@@ -238,6 +248,14 @@ def environment(settings: Settings) -> dict[str, str]:
         if value is not None:
             found[_variable(name)] = str(value)
     return found
+
+
+def misspelt(environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables that nobody reads but whose names are nearly those of settings, here or of bots; and these."""
+    known = {*map(_variable, (*_types(Settings), *_OF_BOTS))}
+    strange = [name for name in environ if name.startswith("ARENA_") and name not in known]
+    alike = {name: difflib.get_close_matches(name, known, 1, _ALIKE) for name in strange}
+    return {name: found[0] for name, found in alike.items() if found}
 
 
 def split_address(address: str) -> tuple[str, int]:

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from arena import settings
 from arena.cli.common import DataDir, console
+from arena.cli.opened import open_arena
 from arena.storage import admins
-from arena.storage.db import Database
 
 admin_app = typer.Typer(help="Who may use the admin pages (web.admin_listen).", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Whose: 2 to 40 letters, digits, '-' and '_'. The audit page shows it.")]
@@ -40,8 +40,7 @@ def revoke(name: Name = "admin", data_dir: DataDir = None) -> None:
 
 @contextmanager
 def _writing(data_dir: DataDir) -> Iterator[Connection]:
-    database = Database(settings.load({"data_dir": data_dir}).database_url)
-    database.upgrade()
+    database = open_arena(settings.load({"data_dir": data_dir}))
     try:
         with database.write() as connection:
             yield connection

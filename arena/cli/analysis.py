@@ -12,7 +12,8 @@ from rich.table import Table
 
 from arena import settings
 from arena.cli.common import DataDir, JsonFlag, console, print_json
-from arena.cli.ladder import ladder, open_database
+from arena.cli.ladder import ladder
+from arena.cli.opened import open_arena
 from arena.errors import UserError
 from arena.ratings.summary import Summary
 from arena.storage import analysis, queries
@@ -33,7 +34,7 @@ def add_to(app: typer.Typer) -> None:
 
 def head_to_head(name: Ladder, first: Bot, second: Bot, data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
     """How two bots do against each other, by version, seat and day, with 95 % intervals over sets."""
-    with open_database(data_dir).read() as connection:
+    with open_arena(settings.load({"data_dir": data_dir})).read() as connection:
         found = analysis.head_to_head(connection, name, first, second)
     if as_json:
         print_json(asdict(found))
@@ -58,7 +59,7 @@ def _add(table: Table, parts: Mapping[str, Summary]) -> None:
 def weakness(name: Ladder, bot: Bot, data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
     """Where a bot loses: by seat, opponent, fault and use of its clock, the worst first, with matches to look at."""
     records = RecordStore(settings.load({"data_dir": data_dir}).data_dir)
-    with open_database(data_dir).read() as connection:
+    with open_arena(settings.load({"data_dir": data_dir})).read() as connection:
         found = analysis.weakness(connection, name, bot, records)
     if as_json:
         print_json(asdict(found))
@@ -85,7 +86,7 @@ def circles(name: Ladder, data_dir: DataDir = None, as_json: JsonFlag = False) -
     """Circles of three bots, each better against the next than ratings allow: what one number hides."""
     from arena.ratings.residuals import residuals  # noqa: PLC0415 - scipy is slow to import
 
-    with open_database(data_dir).read() as connection:
+    with open_arena(settings.load({"data_dir": data_dir})).read() as connection:
         names, results = analysis.results_of(connection, name)
     found = residuals(results).circles()
     if as_json:
@@ -108,7 +109,7 @@ def odd_pairs(
     """Pairs whose results their ratings do not explain: styles that suit each other, or games that are thrown."""
     from arena.ratings.residuals import residuals  # noqa: PLC0415 - scipy is slow to import
 
-    with open_database(data_dir).read() as connection:
+    with open_arena(settings.load({"data_dir": data_dir})).read() as connection:
         names, results = analysis.results_of(connection, name)
     found = residuals(results).odd_pairs(least_z)
     if as_json:
@@ -129,7 +130,7 @@ def history(
     as_json: JsonFlag = False,
 ) -> None:
     """What each ledger entry did to a bot's rating: before, after and why."""
-    with open_database(data_dir).read() as connection:
+    with open_arena(settings.load({"data_dir": data_dir})).read() as connection:
         page = queries.bot_page(connection, bot)
         chosen = [one for one in page.versions if version in (None, one.label)]
         if not chosen:

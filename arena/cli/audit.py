@@ -10,8 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from arena import settings
 from arena.audit import Auditor, Report
 from arena.cli.common import DataDir, JsonFlag, console, print_json, progress_console
-from arena.keys import load_or_create
-from arena.storage.db import Database
+from arena.cli.opened import open_arena
+from arena.keys import load
 from arena.storage.records import RecordStore
 
 Shown = Annotated[int, typer.Option("--show", min=1, help="How many problems are named.")]
@@ -24,9 +24,8 @@ def add_to(app: typer.Typer) -> None:
 def audit(data_dir: DataDir = None, show: Shown = 20, as_json: JsonFlag = False) -> None:
     """Replays every record, folds every rating anew, and checks sets, deals and deadlines. Exits 1 on any problem."""
     chosen = settings.load({"data_dir": data_dir})
-    database = Database(chosen.database_url)
-    database.upgrade()
-    key = load_or_create(chosen.data_dir).public_key().public_bytes_raw()
+    database = open_arena(chosen)
+    key = load(chosen.data_dir).public_key().public_bytes_raw()
     auditor = Auditor(database, RecordStore(chosen.data_dir).read, key)
     with Progress(
         TextColumn("replaying"),

@@ -10,8 +10,8 @@ import typer
 
 from arena import settings
 from arena.cli.common import DataDir, JsonFlag, console, print_json, progress_console
-from arena.keys import load_or_create
-from arena.storage.db import Database
+from arena.cli.opened import open_arena
+from arena.keys import load
 from arena.storage.records import RecordStore
 
 SHOWN = 20
@@ -31,11 +31,10 @@ def export(
     from arena.ladder.export import write_export  # noqa: PLC0415 - only here
 
     chosen = settings.load({"data_dir": data_dir})
-    database = Database(chosen.database_url)
-    database.upgrade()
+    database = open_arena(chosen)
     path = output or Path(f"{ladder}.jsonl.gz")
     with database.read() as connection:
-        counts = write_export(connection, ladder, RecordStore(chosen.data_dir), load_or_create(chosen.data_dir), path)
+        counts = write_export(connection, ladder, RecordStore(chosen.data_dir), load(chosen.data_dir), path)
     if as_json:
         print_json({"file": str(path), "bytes": path.stat().st_size, "lines": counts})
     else:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from arena import settings
 from arena.cli.common import DataDir, JsonFlag, console, print_json
+from arena.cli.opened import open_arena
 from arena.errors import UserError
 from arena.ladder import settlement
 from arena.ratings.entries import SetResult
@@ -24,18 +25,10 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(ladder, name="ladder")
 
 
-def open_database(data_dir: DataDir) -> Database:
-    """The arena's database. Raises UserError if there is none yet."""
-    chosen = settings.load({"data_dir": data_dir})
-    database = Database(chosen.database_url)
-    database.upgrade()
-    return database
-
-
 @ladder.command()
 def check(data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
     """Says whether every rating is what its ledger gives, and every finished set has its one entry. Exits 1 if not."""
-    with open_database(data_dir).read() as connection:
+    with open_arena(settings.load({"data_dir": data_dir})).read() as connection:
         problems = settlement.check(connection)
         ladders = queries.ladders(connection)
     if as_json:
@@ -53,7 +46,7 @@ def check(data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
 @ladder.command()
 def rebuild(name: Name = None, data_dir: DataDir = None) -> None:
     """Throws ratings away and folds them anew from the ledger; all ladders, or one."""
-    with open_database(data_dir).write() as connection:
+    with open_arena(settings.load({"data_dir": data_dir})).write() as connection:
         ladders = queries.ladders(connection) if name is None else (queries.get_ladder(connection, name),)
         for row in ladders:
             entries = settlement.rebuild(connection, row.id)
@@ -63,7 +56,7 @@ def rebuild(name: Name = None, data_dir: DataDir = None) -> None:
 @ladder.command()
 def show(name: Name = None, data_dir: DataDir = None, as_json: JsonFlag = False) -> None:
     """Prints a ladder's table, or those of all ladders where something was played."""
-    with open_database(data_dir).read() as connection:
+    with open_arena(settings.load({"data_dir": data_dir})).read() as connection:
         rows = queries.ladders(connection) if name is None else (queries.get_ladder(connection, name),)
         tables = {row.spec.slug: queries.leaderboard(connection, row.spec.slug) for row in rows}
     if name is None:
@@ -90,7 +83,7 @@ def official(
     from arena.ladder.official import make  # noqa: PLC0415 - scipy is slow to import
     from arena.storage.official import latest  # noqa: PLC0415
 
-    database = open_database(data_dir)
+    database = open_arena(settings.load({"data_dir": data_dir}))
     with database.read() as connection:
         held = queries.get_ladder(connection, name)
     made = make(database, held.id, recentre=recentre)

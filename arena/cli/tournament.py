@@ -18,6 +18,7 @@ from arena import loops, settings
 from arena.cli import tournament_author
 from arena.cli import tournament_views as views
 from arena.cli.common import JsonFlag, console, print_json, programs_of, progress_console
+from arena.cli.opened import open_arena
 from arena.errors import UserError
 from arena.host.processes import Program
 from arena.settings import Settings
@@ -72,7 +73,7 @@ class Site:
         """Raises UserError where the event was never started on this machine."""
         if self.arena is None:
             return self.local.database()
-        return arena_database(self.arena)
+        return open_arena(self.arena)
 
     def event(self, connection: Connection) -> store.Tournament:
         """Raises UserError."""
@@ -90,13 +91,6 @@ class Site:
     def flag(self) -> str:
         """What a further command needs to find the event again."""
         return str(self.file) if self.arena is None else f"{self.file} --data-dir {self.arena.data_dir}"
-
-
-def arena_database(chosen: Settings) -> Database:
-    """The arena's database, its schema up to date."""
-    database = Database(chosen.database_url)
-    database.upgrade()
-    return database
 
 
 def caller(connection: Connection) -> Principal | None:
@@ -162,7 +156,7 @@ def run(
             site.local.start(site.spec, site.source, programs)
             _play(site, as_json=as_json)
         return
-    database = arena_database(site.arena)
+    database = open_arena(site.arena)
     with database.write() as connection:
         if store.find(connection, site.spec.slug) is None:
             store.create(connection, site.spec, site.source)
@@ -378,7 +372,7 @@ def _beside(file: Path, word: str) -> str:
 def _field_names(site: Site) -> tuple[str, ...]:
     """The field as it would be drawn now, by seed."""
     if site.arena is not None:
-        with arena_database(site.arena).read() as connection:
+        with open_arena(site.arena).read() as connection:
             event = store.find(connection, site.spec.slug)
             if event is None:
                 event = store.Tournament(

@@ -40,12 +40,9 @@ class Database:
             if parsed.get_backend_name() not in BACKENDS:
                 raise UserError(f"{parsed.get_backend_name()} is no database that the arena can use: {URLS}")
             self._turn = Lock()
-            if self.sqlite:
-                if not parsed.database or parsed.database == ":memory:":
-                    raise UserError(
-                        "the arena's processes share their database: SQLite needs a file, as sqlite:///PATH"
-                    )
-                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            self._file = Path(parsed.database or "")
+            if self.sqlite and parsed.database in {None, "", ":memory:"}:
+                raise UserError("the arena's processes share their database: SQLite needs a file, as sqlite:///PATH")
             # SQLite's transactions see one moment as they are; PostgreSQL's only if they are told to.
             snapshot = {} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
             self._reads = self._engine(url, "BEGIN", pool_timeout=READ_POOL_TIMEOUT_S, **snapshot)
@@ -90,13 +87,21 @@ class Database:
         finally:
             self._turn.release()
 
+    def exists(self) -> bool:
+        """Whether any arena was ever here. Makes nothing."""
+        if self.sqlite and not self._file.is_file():
+            return False
+        with self.read() as connection:
+            return bool(_revisions(connection))
+
     def upgrade(self) -> None:
-        """Brings the schema up to date, under a lock. Raises ArenaError if a newer arena wrote it."""
+        """Brings the schema up to date, under a lock, from nothing if need be. Raises ArenaError if a newer arena wrote it."""
         from alembic import command  # noqa: PLC0415 - only here, and slow to import
 
         from arena.storage import migrations  # noqa: PLC0415
 
         if self.sqlite:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
             self._set_wal()
         with self._schema_change() as connection:
             if not self.sqlite:

@@ -62,6 +62,7 @@ class Site:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        settings.data_dir.mkdir(parents=True, exist_ok=True)  # for exports; and one that cannot be is told now
         self.database = Database(settings.database_url)
         self.records = RecordStore(settings.data_dir)
         self.latencies = Latencies(self.records)

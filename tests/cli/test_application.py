@@ -42,7 +42,7 @@ def test_without_a_command_all_are_there(words: list[str]) -> None:
     assert ("tournament" in done.stdout and "doctor" in done.stdout) or "nothing-of-the-sort" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["up", "gateway", "web", "audit"])
+@pytest.mark.parametrize("command", ["up", "gateway", "web", "prepare"])
 def test_a_folder_that_cannot_be_is_told_in_one_line(command: str, tmp_path: Path) -> None:
     """What the system says of a file is for whoever gave its name, and no matter of tracebacks."""
     (tmp_path / "file").touch()
@@ -51,3 +51,30 @@ def test_a_folder_that_cannot_be_is_told_in_one_line(command: str, tmp_path: Pat
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2
     assert done.stderr == f"arena: Not a directory: {tmp_path / 'file' / 'arena-data'}\n"
+
+
+BEGINNERS = {"up", "demo"}
+"""Commands that may make an arena where there is none."""
+WORDS = {"name": "balloon-pop-2p", "ladder": "balloon-pop-2p", "first": "a", "second": "b", "bot": "a", "event": "cup"}
+
+
+def takers(command: Any, *path: str) -> list[tuple[str, ...]]:
+    """Every command that takes ``--data-dir``, with words for its arguments, but those of events, which take a file."""
+    if inner := getattr(command, "commands", None):
+        return [found for name, one in inner.items() for found in takers(one, *path, name)]
+    taken = {option for parameter in command.params for option in parameter.opts}
+    if "--data-dir" not in taken or path[0] in {*BEGINNERS, "tournament"}:
+        return []
+    arguments = [one for one in command.params if one.param_type_name == "argument" and one.required]
+    return [(*path, *(WORDS[one.name] for one in arguments))]
+
+
+@pytest.mark.parametrize("words", takers(WHOLE), ids=" ".join)
+def test_where_no_arena_is_none_is_made(words: tuple[str, ...], tmp_path: Path) -> None:
+    """A misspelt folder is no empty arena in which all is well."""
+    folder = tmp_path / "arena-dta"
+    command = [sys.executable, "-m", "arena", *words, "--data-dir", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"arena: there is no arena in {folder}: `arena up` begins one"), done.stderr
+    assert not folder.exists()

@@ -32,6 +32,24 @@ def test_flags_beat_environment_beats_file_beats_defaults(config: Path) -> None:
     assert loaded.gateway.relay_listen == f"unix:{Path('from-file') / 'relay.sock'}"
 
 
+def test_a_misspelt_variable_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody would notice that it does nothing. What others have with that prefix is not remarked upon."""
+    theirs = {
+        "ARENA_GATEWAY_PORT": "tcp://10.0.0.1:7700",
+        "ARENA_GATEWAY_SERVICE_HOST": "10.0.0.1",
+        "ARENA_WEB_PORT_8000_TCP_ADDR": "10.0.0.2",
+        "ARENA_DATABASE_PASSWORD": "x",
+        "ARENA_TOKEN": "x",
+    }
+    wrong = {"ARENA_GATEWAY_LISTN": "0.0.0.0:7700", "ARENA_REDIS_URI": "redis://x", "ARENA_TOKN": "x"}
+    settings.load({}, {**theirs, **wrong})
+    assert [record.getMessage() for record in caplog.records] == [
+        "the environment's ARENA_GATEWAY_LISTN is no setting; was ARENA_GATEWAY_LISTEN meant?",
+        "the environment's ARENA_REDIS_URI is no setting; was ARENA_REDIS_URL meant?",
+        "the environment's ARENA_TOKN is no setting; was ARENA_TOKEN meant?",
+    ]
+
+
 def test_another_process_gets_the_same_settings(tmp_path: Path) -> None:
     """The environment made of settings loads as those settings."""
     first = settings.load({"data_dir": tmp_path, "scheduler.backlog": 7, "redis_url": "redis://x"}, {})

@@ -13,6 +13,7 @@ from sqlalchemy import select
 from typer.testing import CliRunner
 
 from arena.cli import application
+from arena.cli.up import prepare
 from arena.errors import UserError
 from arena.settings import Settings, WebSettings
 from arena.storage import accounts, admins, versions
@@ -212,6 +213,8 @@ def test_the_command_makes_and_ends_tokens(tmp_path: Path) -> None:
     def run(*words: str) -> Result:
         return CliRunner().invoke(application("admin"), ["admin", *words, "--data-dir", str(tmp_path)])
 
+    assert run("token", "ada").exit_code != 0  # there is no arena yet
+    prepare(Settings(data_dir=tmp_path))
     first, second = (run("token", "ada").stdout.strip() for _ in range(2))
     database = Database(Settings(data_dir=tmp_path).database_url)
     with database.read() as connection:

@@ -179,11 +179,12 @@ class GatewayCore:
             wait_ms = (conduct.out_until_us - now_us) // 1000 + 1
             raise Refused(Failure(Reason.FLOOD, "The bot is out after too many strikes.", retry_after_ms=wait_ms))
         self._check_games(hello)
-        session = self._session_for(identity, hello, conduct)
-        if session.connected and not conduct.unasked(now_us, REPLACEMENT_COST):
+        old = self._newest.get((identity.bot_id, _instance(identity, hello)))
+        if old is not None and old.connected and not conduct.unasked(now_us, REPLACEMENT_COST):
             conduct.strike(now_us)
             message = "Two copies of this bot and instance replace each other: give each an instance of its own."
             raise Refused(Failure(Reason.FLOOD, message, retry_after_ms=10_000))
+        session = self._session_for(identity, hello, conduct)
         effects = session.connect(hello, pb.Welcome(arena_key=self._arena_key), now_us)
         assert session.stream is not None
         connection = Connection(session, session.stream, principal_id, self.clock)
@@ -267,7 +268,7 @@ class GatewayCore:
     # -- inside
 
     def _session_for(self, identity: Identity, hello: pb.Hello, conduct: Conduct) -> Session:
-        instance = identity.instance or hello.instance or "0"
+        instance = _instance(identity, hello)
         old = self._newest.get((identity.bot_id, instance))
         if old is not None and old.identity.version_id == identity.version_id:
             return old
@@ -348,3 +349,7 @@ class GatewayCore:
                 self._do(session, session.on_timer(timer, now_us))
         if self._timers and self._alarm is None:
             self._set_alarm()
+
+
+def _instance(identity: Identity, hello: pb.Hello) -> str:
+    return identity.instance or hello.instance or "0"

@@ -12,7 +12,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
@@ -176,22 +176,26 @@ class SessionRegistry:
         except RedisError as error:
             raise _unavailable(error) from None
 
-    async def renew(self, held: Iterable[OnlineSession], new: Iterable[OnlineSession]) -> list[str]:
-        """Renew the leases of sessions and enter new ones.
+    async def renew(
+        self, held: Iterable[OnlineSession], new: Iterable[OnlineSession], changed: Iterable[OnlineSession] = ()
+    ) -> list[str]:
+        """Renew the leases of sessions, ``changed`` ones too, and enter new ones. Both of these are announced.
 
-        Returns the held sessions that were replaced by a connection to another gateway. New ones are announced.
+        A new one takes the entry from whoever has it. Returns the others whose entry a connection to another gateway has.
         """
-        entries = [(session, "0") for session in held] + [(session, "1") for session in new]
+        entries = [(session, "0", False) for session in held]
+        entries += [(session, "0", True) for session in changed]
+        entries += [(session, "1", True) for session in new]
         lost: list[str] = []
         try:
             for i in range(0, len(entries), BATCH):
                 batch = entries[i : i + BATCH]
                 args: list[str | int] = [LEASE_MS]
-                for session, newly in batch:
+                for session, newly, _ in batch:
                     args += [session.session, newly, json.dumps(asdict(session))]
-                lost += await self._renew(keys=[INDEX, *(session.key for session, _ in batch)], args=args)
-                for session, newly in batch:
-                    if newly == "1":
+                lost += await self._renew(keys=[INDEX, *(session.key for session, _, _ in batch)], args=args)
+                for session, _, announced in batch:
+                    if announced:
                         await self._redis.publish(CHANNEL, json.dumps(asdict(session)))
         except RedisError as error:
             raise _unavailable(error) from None
@@ -209,6 +213,13 @@ class SessionRegistry:
             raise _unavailable(error) from None
 
 
+class _Entered(NamedTuple):
+    """A session as the registry last had it from here: its key there, and which of its streams was open."""
+
+    key: tuple[int, str, str]
+    stream: int | None
+
+
 class RegistryPublisher:
     """Keeps the registry told of the sessions of a core. Redis may be away; matches go on."""
 
@@ -216,7 +227,7 @@ class RegistryPublisher:
         self._core = core
         self._registry = registry
         self._relay_address = relay_address
-        self._entered: dict[str, tuple[int, str, str]] = {}
+        self._entered: dict[str, _Entered] = {}
         self._new: set[str] = set()
         self._wakeup = asyncio.Event()
         self._closing = False
@@ -237,7 +248,7 @@ class RegistryPublisher:
         if self._task is not None:
             await self._task
         try:
-            await self._registry.remove(self._entered.values())
+            await self._registry.remove(entry.key for entry in self._entered.values())
         except Unavailable:
             log.info("registry not reached at the end; its leases lapse")
 
@@ -261,11 +272,17 @@ class RegistryPublisher:
     async def _publish(self, *, renew_all: bool) -> None:
         connected = {session.id: session for session in self._core.sessions if session.connected}
         new, self._new = self._new, set()
-        fresh = [self._entry(connected[session_id]) for session_id in new if session_id in connected]
-        held = [self._entry(s) for s in connected.values() if s.id not in new] if renew_all else []
-        gone = {session_id: key for session_id, key in self._entered.items() if session_id not in connected}
+        # Only a stream that has just opened takes the entry: what else changes here may be of a bot that is elsewhere by now.
+        streams = {session.id: session.stream for session in connected.values()}
+        opened = [id_ for id_ in streams if id_ not in self._entered or self._entered[id_].stream != streams[id_]]
+        fresh = [self._entry(connected[id_]) for id_ in opened]
+        changed = [self._entry(connected[id_]) for id_ in new if id_ in connected and id_ not in opened]
+        held = (
+            [self._entry(s) for s in connected.values() if s.id not in new and s.id not in opened] if renew_all else []
+        )
+        gone = {session_id: entry.key for session_id, entry in self._entered.items() if session_id not in connected}
         try:
-            lost = await self._registry.renew(held, fresh)
+            lost = await self._registry.renew(held, fresh, changed)
             await self._registry.remove(gone.values())
         except Unavailable as error:
             self._new |= new
@@ -278,8 +295,9 @@ class RegistryPublisher:
         self.up = True
         for session_id in gone:
             del self._entered[session_id]
-        for entry in (*held, *fresh):
-            self._entered[entry.session] = (entry.bot_id, entry.instance, entry.session)
+        for entry in (*held, *changed, *fresh):
+            key = (entry.bot_id, entry.instance, entry.session)
+            self._entered[entry.session] = _Entered(key, streams[entry.session])
         for session_id in lost:
             self._core.replace(session_id)
 

@@ -95,11 +95,15 @@ class SetPlayer:
     ) -> None:
         """Keeps the lease until ``stop``, then ends what still runs without a result.
 
-        ``pulse`` is awaited with each heartbeat.
+        ``pulse`` is awaited with each heartbeat. Raises what ended the heartbeat, if anything ever does.
         """
         beat = asyncio.create_task(self._beat(pulse))
         self._house, self._remote = house, remote
-        await stop.wait()
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait((beat, stopped), return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if beat.done():
+            await beat
         beat.cancel()
         self._drop_sets()
         await asyncio.gather(beat, *self._playing.values(), return_exceptions=True)
@@ -147,27 +151,28 @@ class SetPlayer:
         renewed = loop.time()
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            await pulse()
-            asked = loop.time()
             try:
-                waiting = await self._store.in_transaction(self._heartbeat)
+                await pulse()
+                asked = loop.time()
+                # Counted here: in the database's thread the sets would begin and end meanwhile.
+                waiting = await self._store.in_transaction(partial(self._heartbeat, self._places))
                 renewed = asked
                 self._help_out(waiting)
             except Fenced:
                 log.error("the lease has lapsed; all sets of this worker end here")
                 await self._register_again()
                 renewed = loop.time()
-            except Unavailable as error:
-                log.warning("no heartbeat: %s", error)
+            except Exception as error:  # whatever it is: without its lease a worker takes doorbells and plays nothing
+                log.warning("no heartbeat: %s", error, exc_info=not isinstance(error, Unavailable))
                 if loop.time() - renewed > LEASE_MS / 1000:
                     self._drop_sets()
 
-    def _heartbeat(self, connection: Connection) -> Sequence[str]:
+    def _heartbeat(self, places: int, connection: Connection) -> Sequence[str]:
         """Renews the lease, gives back claims that nobody plays here, and finds sets whose doorbell nobody heard."""
         heartbeat(connection, self.lease)
         for set_id in sweep_strays(connection, self.lease, lambda: self._playing):
             log.warning("set %s was claimed here and is not played: given back", set_id)
-        return overdue_sets(connection, self._places)
+        return overdue_sets(connection, places)
 
     def _help_out(self, waiting: Sequence[str]) -> None:
         for set_id in waiting:
@@ -184,7 +189,8 @@ class SetPlayer:
             try:
                 await self.register()
                 return
-            except Unavailable:
+            except Exception as error:  # as above
+                log.warning("no lease: %s", error, exc_info=not isinstance(error, Unavailable))
                 await asyncio.sleep(RETRY_S)
 
     # -- a set

@@ -89,8 +89,9 @@ class Gateways:
     async def acquire(self, bot_id: int, instance: str, version_id: int | None = None) -> Port:
         """The session of a bot's process, kept in reach until :meth:`release`.
 
-        Raises SessionFailed if it is not to be found within a few seconds, or not as that version (None: any): a bot that
-        has come back as another one plays sets of its own, and not those of the old one.
+        Raises SessionFailed if it is not there within a few seconds, or not as that version (None: any): a bot that has come
+        back as another one plays sets of its own, and not those of the old one. Raises Unavailable if nobody can tell whether
+        it is there, or it is out of reach: that is the arena's failure and none of the bot's.
         """
         key = (bot_id, instance)
         async with self._locks.setdefault(key, asyncio.Lock()):
@@ -101,11 +102,18 @@ class Gateways:
             if self._users[key]:
                 raise SessionFailed(f"bot {bot_id}, instance {instance!r}, plays as another version")
             self._versions[key] = version_id
+            trouble: Unavailable | None = None
             for _ in range(LOOKS):
-                if await self._found(key):
-                    self._users[key] += 1
-                    return self._ports[key]
+                try:
+                    if await self._reach(key):
+                        self._users[key] += 1
+                        return self._ports[key]
+                    trouble = None
+                except Unavailable as error:
+                    trouble = error
                 await asyncio.sleep(LOOK_EVERY_S)
+        if trouble is not None:
+            raise trouble
         raise SessionFailed(f"bot {bot_id}, instance {instance!r}, is not connected")
 
     def release(self, bot_id: int, instance: str) -> None:
@@ -113,17 +121,21 @@ class Gateways:
         self._users[bot_id, instance] -= 1
 
     async def _found(self, key: BotKey) -> bool:
-        """Whether the registry names a session for the bot and its gateway answers; the port is then there."""
+        """As :meth:`_reach`, for whoever will look again whatever the reason."""
         try:
-            location = await self._find(key)
-            if location is None or self._versions.get(key) not in (None, location.version_id):
-                return False
-            if key in self._away and self._is_old(key, location):
-                return False  # its own gateway says that it is not there, and will say when it is
-            await self._client(location.relay)
+            return await self._reach(key)
         except Unavailable as error:
             log.warning("looking for bot %s: %s", key, error)
             return False
+
+    async def _reach(self, key: BotKey) -> bool:
+        """Whether the registry names a session for the bot; its gateway answers, and the port is there. Raises Unavailable."""
+        location = await self._find(key)
+        if location is None or self._versions.get(key) not in (None, location.version_id):
+            return False
+        if key in self._away and self._is_old(key, location):
+            return False  # its own gateway says that it is not there, and will say when it is
+        await self._client(location.relay)
         send = self._sender(location.relay)
         port = self._ports.get(key)
         if port is None:

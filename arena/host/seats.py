@@ -50,6 +50,8 @@ class SessionSeat:
         seen = self._started.observed(events)
         if seen is not None:
             self._port.deliver(pb.ArenaEvent(events_observed=seen))
+        for failure in self._started.failures(events):
+            self._port.deliver(pb.ArenaEvent(notice=failure))
 
     async def decide(self, request: Request) -> Reply:
         wire = self._wire

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import engines
 from arena import logs, metrics
-from arena.errors import ArenaError
-from arena.host.play import Finished, Watcher, play_match
+from arena.errors import ArenaError, Unavailable
+from arena.host.play import Finished, Voided, Watcher, play_match
 from arena.host.port import STORY, Port, SessionFailed
 from arena.host.seats import Seat, SessionSeat
 from arena.host.wire import config_json, time_control_message
@@ -30,7 +30,7 @@ from arena.match.deal import (
     secret_from_seed,
     secret_of_seeded,
 )
-from arena.match.spec import Player, Spec, TimeControl
+from arena.match.spec import Player, Spec, TimeControl, VoidReason
 from arena.tracing import TRACES
 from botarena.internal.v1 import relay_pb2 as relay
 from botarena.v1 import play_pb2 as pb
@@ -168,11 +168,16 @@ def _notice(change: pb.RatingChange) -> pb.ArenaEvent:
 
 
 async def _open(ports: Ports, players: int, *, begun: bool) -> list[Port]:
-    """All sessions by position. Raises NotReady, or once a game was played SessionFailed, if one is not to be found."""
+    """All sessions by position.
+
+    Raises NotReady, or once a game was played SessionFailed, if a bot is not there; Voided if the arena cannot tell.
+    """
     opened = []
     for position in range(players):
         try:
             opened.append(await ports.open(position))
+        except Unavailable as error:
+            raise Voided(VoidReason.INFRA_VOID, str(error)) from error
         except SessionFailed:
             if begun:
                 raise

@@ -107,6 +107,16 @@ class SeatWire:
             self._history += seen
         return pb.EventsObserved(game_id=self.game_id, events=seen) if seen else None
 
+    def failures(self, events: Sequence[Event]) -> Iterable[pb.Notice]:
+        """What everybody is told of seats that have failed and that go on with default actions."""
+        for event in events:
+            if isinstance(event, ChanceDrawn) or event.ended:
+                continue
+            for part in event.parts:
+                if part.fault is not None:
+                    text = f"Seat {part.seat} has failed ({part.fault.lower()}) and goes on with default actions."
+                    yield pb.Notice(kind=pb.Notice.KIND_SEAT_FAILED, text=text, game_id=self.game_id)
+
     def _see(self, event: Event) -> Iterable[pb.ObservedEvent]:
         if isinstance(event, ChanceDrawn):
             yield self._seen(event, None, event.outcome)

@@ -77,6 +77,7 @@ class ArenaBackend:
         """The set's games once it is finished, or who was not there or not ready for as long as the event waits."""
         wait_s = self._event.spec.absence.wait_s
         deadline = time.monotonic() + wait_s
+        spoilt = 0
         while True:
             made = await self._read(lambda connection: store.attempt_of(connection, self._event.id, order))
             if made is not None:
@@ -88,10 +89,9 @@ class ArenaBackend:
                     return Absent(frozenset(silent))
                 if not silent:  # what the arena spoilt is nobody's absence
                     deadline = time.monotonic() + wait_s
-                    if made.tries >= TRIES:
-                        raise ArenaError(
-                            f"{order.pairing.id}: {made.tries} sets came to nothing, the last one: {reason}"
-                        )
+                    spoilt += 1  # in this run: who resumes it has mended something
+                    if spoilt >= TRIES:
+                        raise ArenaError(f"{order.pairing.id}: {spoilt} sets came to nothing, the last one: {reason}")
             while not (calling := await self._call(order)).seats:
                 if calling.busy:
                     deadline = time.monotonic() + wait_s

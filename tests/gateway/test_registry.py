@@ -144,6 +144,28 @@ async def test_r11_a_connection_at_another_gateway_replaces(redis: Redis) -> Non
             assert (entry.session, entry.relay) == (second.welcome.session, "unix:/two")
 
 
+async def test_r11_what_changes_at_the_old_gateway_does_not_take_the_entry_back(redis: Redis) -> None:
+    """A program that is about to end says so at its gateway; the one that is to replace it is at another, and stays."""
+    async with (
+        Arena() as one,
+        Arena() as two,
+        publishing(one, redis, "unix:/one") as registry,
+        publishing(two, redis, "unix:/two"),
+        BareBot(one.address, one.issue("alice")) as old,
+    ):
+        await entries(registry, 1)
+        async with BareBot(two.address, two.issue("alice")) as new:
+
+            async def moved() -> bool:
+                return (await entries(registry, 1))[0].relay == "unix:/two"
+
+            await until(moved)
+            await old.write(pb.BotEvent(set_credit=pb.SetCredit(credit=1)))
+            assert (await old.expect("draining")).reason == pb.Draining.REASON_REPLACED
+            assert await moved()
+            assert not new.call.done()
+
+
 async def test_r67_a_killed_redis_fills_again(valkey: Valkey, redis: Redis) -> None:
     """While Redis is away a game goes on; once it is back, empty, the registry is filled by itself."""
     async with Arena() as arena, publishing(arena, redis) as registry, BareBot(arena.address, arena.issue("a")) as bot:

@@ -276,15 +276,16 @@ async def test_r11_the_newest_of_two_connections_wins(arena: Arena) -> None:
             assert not other.call.done()
 
 
-async def test_r11_two_copies_do_not_evict_each_other_for_ever(arena: Arena) -> None:
-    """After a few rounds the newcomer is refused and told what is wrong, and in the end both are out for a while."""
-    token = arena.issue("twins")
+@pytest.mark.parametrize("versions", [("1", "1"), ("1", "2")])
+async def test_r11_two_copies_do_not_evict_each_other_for_ever(arena: Arena, versions: tuple[str, str]) -> None:
+    """After a few rounds the newcomer is refused and told what is wrong, whether or not they are of one version."""
+    tokens = [arena.issue("twins", version=version) for version in versions]
     bots = []
-    for _ in range(11):
-        bot = BareBot(arena.address, token)
+    for number in range(11):
+        bot = BareBot(arena.address, tokens[number % 2])
         bots.append(bot)
         await bot.__aenter__()
-    code, message, details = await refusal(BareBot(arena.address, token))
+    code, message, details = await refusal(BareBot(arena.address, tokens[1]))
     assert (code, details["ErrorInfo"].reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "FLOOD")
     assert "instance of its own" in message
     assert not bots[-1].call.done()

@@ -109,10 +109,14 @@ class Table:
 
     def read(self) -> list[Any]:
         """All that the bot is sent now, but pings."""
+        return [getattr(e, e.WhichOneof("event") or "") for e in self.read_events() if not e.HasField("ping")]
+
+    def read_events(self) -> list[pb.ArenaEvent]:
+        """All that the bot is sent now."""
         events: list[pb.ArenaEvent] = []
         while frame := self.session.take(self.now_us):
             events += pb.PlayResponse.FromString(frame).events
-        return [getattr(e, e.WhichOneof("event") or "") for e in events if not e.HasField("ping")]
+        return events
 
     def kinds(self) -> list[str]:
         """Types of what the bot is sent now."""
@@ -187,6 +191,16 @@ def test_r6_what_must_not_be_lost_survives_the_fresh_state(table: Table) -> None
     for _ in range(LIMITS.queue_events + 10):
         table.worker(deliver=pb.ArenaEvent(events_observed=pb.EventsObserved(game_id="b")))
     assert [event.game_id for event in table.read() if isinstance(event, pb.MatchEnded)] == ["a"]
+
+
+def test_r6_a_ping_that_waits_survives_the_fresh_state(table: Table) -> None:
+    """There is no second one before its answer: a bot that never had it would be taken for dead."""
+    table.start()
+    table.bot(pb.BotEvent(pong=pb.Pong(nonce=1)))
+    table.after(11 * S)
+    for _ in range(LIMITS.queue_events + 10):
+        table.worker(deliver=pb.ArenaEvent(events_observed=pb.EventsObserved(game_id="g")))
+    assert [event.ping.nonce for event in table.read_events() if event.HasField("ping")] == [2]
 
 
 def test_r6_large_messages_count_by_their_size(table: Table) -> None:

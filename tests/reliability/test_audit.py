@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from arena.audit import Auditor, Report
+from arena.cli.up import prepare
+from arena.settings import Settings
 from arena.storage.db import Database
 from tests.simulation.processes import KEY
 from tests.simulation.world import World, simulate
@@ -91,6 +93,7 @@ def test_records_of_another_arena_are_not_this_ones(world: World) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     """On an arena that has played nothing it says OK; with a ladder whose ratings lag it names it and exits 1."""
+    prepare(Settings(data_dir=tmp_path))
     command = [sys.executable, "-m", "arena", "audit", "--data-dir", str(tmp_path), "--json"]
     environment = {**os.environ, "ARENA_CONFIG": ""}
     sound = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -99,9 +102,9 @@ def test_the_command(tmp_path: Path) -> None:
     with database.write() as connection:
         connection.exec_driver_sql(
             "INSERT INTO ladder (slug, game, players, config, bank_ms, increment_ms, move_cap_ms, active, seq, cursor,"
-            " created_at) VALUES ('pop-2p', 'pop', 2, '{}', 1, 1, 1, 1, 1, 0, 0)"
+            " created_at) VALUES ('another-2p', 'pop', 2, '{}', 1, 1, 1, 1, 1, 0, 0)"
         )
     database.close()
     broken = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert broken.returncode == 1
-    assert any("pop-2p: the ratings are at entry 0" in problem for problem in json.loads(broken.stdout)["problems"])
+    assert any("another-2p: the ratings are at entry 0" in problem for problem in json.loads(broken.stdout)["problems"])

@@ -179,10 +179,12 @@ class SimRegistry:
         await self._travel()
         return [entry.session for _, entry in sorted(self._entries.items()) if entry.until >= self._now()]
 
-    async def renew(self, held: Iterable[OnlineSession], new: Iterable[OnlineSession]) -> list[str]:
+    async def renew(
+        self, held: Iterable[OnlineSession], new: Iterable[OnlineSession], changed: Iterable[OnlineSession] = ()
+    ) -> list[str]:
         await self._travel()
         lost = []
-        for session, newly in [*((one, False) for one in held), *((one, True) for one in new)]:
+        for session, newly in [*((one, False) for one in (*held, *changed)), *((one, True) for one in new)]:
             key = (session.bot_id, session.instance)
             there = self._entries.get(key)
             alive = there is not None and there.until >= self._now()

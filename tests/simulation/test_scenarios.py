@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from arena.host import player
 from arena.storage.tables import attempt, game_set
 from tests.simulation.world import History, Trouble, World, simulate
 
@@ -40,6 +41,26 @@ async def until(condition: Any, within_s: float) -> None:
 
 def spooled(world: World) -> int:
     return sum(len(spool.results) for spool in world.disk.spools.values())
+
+
+def test_r78_a_heartbeat_that_fails_is_not_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever was wrong with it: a worker whose lease has lapsed takes doorbells and plays nothing."""
+    beats = 0
+    right = player.overdue_sets
+
+    def wrong_at_first(connection: Any, limit: int) -> Any:
+        nonlocal beats
+        beats += 1
+        if beats <= 2:
+            raise RuntimeError("dictionary changed size during iteration")
+        return right(connection, limit)
+
+    async def trouble(world: World) -> None:
+        await until(lambda: beats > 2, 60)
+
+    monkeypatch.setattr(player, "overdue_sets", wrong_at_first)
+    play(trouble)
+    assert beats > 3
 
 
 def test_r70_a_result_waits_on_the_disk_for_the_database() -> None:

@@ -24,12 +24,9 @@ PATIENCE = 150
 @pytest.mark.timeout(2400)
 def test_no_history_breaks_an_invariant() -> None:
     """R66 to R75, R78, R87: whatever dies, stalls, or is told twice, late or never: one result, right ratings, rest."""
-    broken = [
-        f"make sim SEED={history.seed}: {history.problems[0]}"
-        for history in run_seeds(0, SEEDS, os.cpu_count() or 1)
-        if history.problems
-    ]
-    assert not broken
+    histories = list(run_seeds(0, SEEDS, os.cpu_count() or 1))
+    assert not [f"make sim SEED={one.seed}: {one.problems[0]}" for one in histories if one.problems]
+    assert sum(one.matches for one in histories) > 3 * SEEDS, "an arena that plays nothing breaks nothing"
 
 
 def test_a_seed_is_a_history_to_the_byte() -> None:

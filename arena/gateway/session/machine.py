@@ -313,7 +313,8 @@ class Session:
             self._close(failure=Failure(Reason.DEAD_PEER, "No answer to Ping; is the bot stuck?"))
             return
         if nonce := self._pinger.next(self._out.now_us):
-            self._out.restate(pb.Ping(nonce=nonce), on_write=self._pinger)
+            # Vital: there is no second one while it is unanswered, and a bot that never had it would pass for dead.
+            self._out.restate(pb.Ping(nonce=nonce), on_write=self._pinger, vital=True)
         assert self.stream is not None
         self._out.wake(self._out.now_us + self._limits.ping_interval_us, TimerKind.PING, "", self.stream)
 

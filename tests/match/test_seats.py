@@ -1,0 +1,35 @@
+"""What a seat tells its bot of what happens in the match."""
+
+from __future__ import annotations
+
+from arena.host.port import Port
+from arena.host.seats import SessionSeat
+from arena.match.referee import Reply
+from arena.match.spec import SeatReason
+from botarena.internal.v1 import relay_pb2 as relay
+from botarena.v1 import play_pb2 as pb
+from tests.match.support import play, spec, uniform
+
+
+def told(players: int) -> list[pb.Notice]:
+    """The notices that the bot of seat 0 gets of a match in which seat 1 times out at its first decision."""
+    match = spec(players=players)
+    _, seats = play(match, uniform(1), lambda _: Reply(None, SeatReason.TIMEOUT), *map(uniform, range(2, players)))
+    sent: list[relay.WorkerEvent] = []
+    seat = SessionSeat(Port("s", sent.append), "o")
+    seat.start(match, 0, b"")
+    seat.observe(seats[0].observed)
+    return [event.deliver.notice for event in sent if event.deliver.HasField("notice")]
+
+
+def test_everybody_is_told_of_a_seat_that_goes_on_with_default_actions() -> None:
+    """Once: what is played for it afterwards is no news."""
+    (notice,) = told(players=3)
+    assert notice.kind == pb.Notice.KIND_SEAT_FAILED
+    assert notice.game_id
+    assert notice.text == "Seat 1 has failed (timeout) and goes on with default actions."
+
+
+def test_a_game_of_two_ends_with_a_fault() -> None:
+    """Nobody goes on."""
+    assert told(players=2) == []

@@ -23,7 +23,8 @@ class SeatClock:
     """One seat's bank and network allowance.
 
     The allowance covers the round trip as the arena's own pings measured it, never what a client claims, out of a quota
-    that refills with each decision; so a bot that fakes a slow network gains the quota once (after scalachess' LagTracker).
+    that refills with each decision; so a bot that answers pings late, to seem far away, gains the quota once and the refill
+    with each decision, as one that is that far away does (after scalachess' LagTracker).
     """
 
     __slots__ = ("_control", "bank_ms", "last", "quota_ms")

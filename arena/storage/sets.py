@@ -98,14 +98,15 @@ _BEGUN: Final = select(attempt.c.commitment).where(
 _INSERT_ATTEMPT: Final = insert(attempt).values(started_at=now_ms())
 _LOCK_SET: Final = select(game_set).where(game_set.c.id == bindparam("set")).with_for_update()
 _LOCK_SET_OF_MATCH: Final = (
-    select(game_set, result.c.content_hash, ladder.c.slug, ladder.c.players)
+    select(game_set, ladder.c.slug, ladder.c.players)
     .select_from(match)
     .join(game_set, game_set.c.id == match.c.set_id)
     .join(ladder, ladder.c.id == game_set.c.ladder_id)
-    .outerjoin(result, result.c.match_id == match.c.id)
     .where(match.c.id == bindparam("match"))
     .with_for_update(of=game_set)
 )
+# Not in the statement that waits for the lock: PostgreSQL would show the result as it was before the wait.
+_RECORDED: Final = select(result.c.content_hash).where(result.c.match_id == bindparam("match"))
 _FINISH_ATTEMPT: Final = (
     update(attempt)
     .where(
@@ -218,12 +219,13 @@ def record_result(connection: Connection, lease: WorkerLease, ended: MatchResult
     if held is None:
         raise ArenaError(f"there is no match {ended.match_id}")
     content_hash = ended.content_hash
-    if held.content_hash == content_hash:
+    recorded = connection.execute(_RECORDED, {"match": ended.match_id}).scalar()
+    if recorded == content_hash:
         return Recorded.SAME
     check_held(held, lease)
     if {len(ended.places), len(ended.scores), len(ended.reasons)} != {held.players}:
         raise ValueError(f"a result of {ended.match_id} has {held.players} places, scores and reasons")
-    if held.content_hash is not None:
+    if recorded is not None:
         connection.execute(
             insert(quarantine).values(
                 match_id=ended.match_id, content_hash=content_hash, payload=ended.to_json(), created_at=now_ms()

@@ -10,11 +10,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
-from sqlalchemy import create_engine, delete, select, update
+from sqlalchemy import Connection, create_engine, delete, select, update
 from sqlalchemy.exc import OperationalError
 
 from arena.ladder.entry import enter, open_ladders, standing_house_bots
@@ -27,6 +29,7 @@ from arena.storage.plans import Beginning, MatchResult, NewSeat, SetPlan
 from arena.storage.tables import game_set, ladder, metadata, worker
 from arena.storage.workers import WorkerLease, register_worker
 
+T = TypeVar("T")
 SPEC = LadderSpec("balloon-challenge-3p", "balloon-challenge", 3, {}, TimeControl())
 
 
@@ -94,6 +97,19 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
                 connection.execute(delete(table))
     yield made
     made.close()
+
+
+def behind(database: Database, first: Callable[[Connection], object], then: Callable[[], T]) -> T:
+    """What ``then`` comes to, begun in a thread of its own while the transaction that did ``first`` is still open.
+
+    It has time to come to the end, or to the lock that the open transaction holds.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as connection:
+            first(connection)
+            waiting = pool.submit(then)
+            wait([waiting], timeout=0.5)
+        return waiting.result(timeout=30)
 
 
 def _migrate(url: str) -> None:

@@ -15,7 +15,7 @@ from arena.storage.plans import Recorded, SetState, seating
 from arena.storage.sweeper import sweep_claims, sweep_queue
 from arena.storage.tables import attempt, game_set, quarantine, result
 from arena.storage.workers import heartbeat, register_worker, retire_worker
-from tests.storage.support import SPEC, World
+from tests.storage.support import SPEC, World, behind, result_of
 
 
 def test_a_set_seats_everybody_everywhere_once(world: World) -> None:
@@ -153,6 +153,18 @@ def test_r73_a_result_counts_once(world: World) -> None:
     with world.database.read() as connection:
         assert connection.execute(select(result.c.places)).scalars().all() == [[1, 2, 3]]
         assert connection.execute(select(quarantine.c.payload)).scalar_one()["places"] == [3, 2, 1]
+
+
+@pytest.mark.parametrize(("places", "answer"), [((1, 2, 3), Recorded.SAME), ((3, 2, 1), Recorded.QUARANTINED)])
+def test_a_result_is_known_to_whoever_waited_for_it(world: World, places: tuple[int, ...], answer: Recorded) -> None:
+    """A worker that repeats a result while the transaction that brings it is open hears what it would hear later."""
+    plan = world.begun(world.queue())
+    first = result_of(plan, 0, (1, 2, 3))
+    assert answer == behind(
+        world.database,
+        lambda connection: sets.record_result(connection, world.lease, first),
+        lambda: world.record(plan, 0, places),
+    )
 
 
 def test_a_result_needs_an_attempt_that_began(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, or_, select, update
 
 from arena.match.spec import VoidReason
 from arena.storage.plans import SetState
@@ -26,8 +26,10 @@ _LAPSED: Final = (
     .where(
         game_set.c.state == SetState.CLAIMED,
         or_(
-            worker.c.epoch != game_set.c.epoch,
-            worker.c.lease_until < now_ms(),
+            worker.c.epoch > game_set.c.epoch,
+            # Of a newer start than the worker's row tells this is not known: PostgreSQL locks a set as it is now, and
+            # joins it with a worker as it was when the statement began.
+            and_(worker.c.epoch == game_set.c.epoch, worker.c.lease_until < now_ms()),
             game_set.c.claimed_at + game_set.c.budget_ms < now_ms(),
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from arena.errors import ArenaError, Fenced
 from arena.ladder.settlement import check
@@ -13,7 +13,7 @@ from arena.storage import outbox, queries, sets
 from arena.storage.ledger import entries
 from arena.storage.plans import Recorded, SetState, seating
 from arena.storage.sweeper import sweep_claims, sweep_queue
-from arena.storage.tables import attempt, game_set, quarantine, result
+from arena.storage.tables import attempt, game_set, quarantine, result, worker
 from arena.storage.workers import heartbeat, register_worker, retire_worker
 from tests.storage.support import SPEC, World, behind, result_of
 
@@ -122,6 +122,18 @@ def test_r78_a_claim_has_a_deadline_even_with_a_live_worker(world: World) -> Non
         assert sweep_claims(connection) == ()
         connection.execute(game_set.update().values(claimed_at=game_set.c.claimed_at - 60_001))
         assert sweep_claims(connection) == (set_id,)
+
+
+def test_a_claim_is_not_judged_by_an_older_row_of_its_worker(world: World) -> None:
+    """A set that a worker claimed since its new start stays its own where the sweeper still sees the lease of before."""
+    set_id = world.queue()
+    with world.database.write() as connection:
+        newer = register_worker(connection, "worker-0")
+    world.begun(set_id, newer)
+    with world.database.write() as connection:
+        connection.execute(update(worker).values(epoch=world.lease.epoch, lease_until=0))  # what that sweeper sees
+        assert sweep_claims(connection) == ()
+    assert world.state(set_id) == (SetState.CLAIMED, 1)
 
 
 def test_r68_78_a_queued_set_rings_again_and_ends(world: World) -> None:

@@ -18,6 +18,7 @@ from arena.errors import QuotaExceeded, UserError
 from arena.ladder.settlement import result_of
 from arena.ratings.sprt import Hypotheses, Sprt, Verdict, set_score, support
 from arena.storage import queries
+from arena.storage.accounts import lock_account
 from arena.storage.analysis import names
 from arena.storage.plans import SetState
 from arena.storage.tables import game_set, ladder, now_ms, trial, trial_set
@@ -143,6 +144,7 @@ def create(
 
 
 def _check_quota(connection: Connection, account_id: int, sets: int) -> None:
+    lock_account(connection, account_id)
     mine = trial.c.account_id == account_id
     if connection.execute(select(func.count()).where(mine, trial.c.closed_at.is_(None))).scalar_one() >= OPEN:
         raise QuotaExceeded(f"you have {OPEN} trials that are not over: wait for one to end, or cancel it")

@@ -140,6 +140,14 @@ def create_bot(connection: Connection, account_id: int, name: str) -> Bot:
     return found
 
 
+def lock_account(connection: Connection, account_id: int) -> None:
+    """Whoever else locks the account waits till this transaction ends: first thing before a quota is counted.
+
+    Without it two that ask at once both find room for one. New bots and tokens of the account wait for nothing.
+    """
+    connection.execute(select(account.c.id).where(account.c.id == account_id).with_for_update(key_share=True))
+
+
 def find_bot(connection: Connection, name: str) -> Bot | None:
     """The bot of that name, however its letters are cased."""
     return _bot(connection, bot.c.name_key == _key(name))

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, ScalarSelect, func, insert, select, update
 from arena.errors import QuotaExceeded, UserError
 from arena.ratings.summary import Summary, pairwise_scores, summarise
 from arena.storage import queries
+from arena.storage.accounts import lock_account
 from arena.storage.analysis import names
 from arena.storage.plans import SetState, seating
 from arena.storage.tables import challenge, challenge_set, game_set, ladder, match, now_ms, result
@@ -164,6 +165,7 @@ def of_account(connection: Connection, account_id: int) -> tuple[Challenge, ...]
 
 
 def _check_quota(connection: Connection, account_id: int, games: int) -> None:
+    lock_account(connection, account_id)
     mine = challenge.c.account_id == account_id
     still_open = select(func.count()).where(mine, challenge.c.closed_at.is_(None))
     if connection.execute(still_open).scalar_one() >= OPEN:

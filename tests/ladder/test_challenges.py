@@ -10,7 +10,7 @@ from arena.ladder.settlement import check
 from arena.storage import accounts, challenges, sets
 from arena.storage.tables import challenge, game_set
 from tests.ladder.test_scheduler import Desk, connect, scheduler_of, seats_of
-from tests.storage.support import SPEC, World
+from tests.storage.support import SPEC, World, behind
 
 
 def account_of(world: World, name: str) -> int:
@@ -145,3 +145,17 @@ def test_quotas_and_mistakes_are_told(world: World) -> None:
         ask(world, "annbot", "greedy", "bobbot", games=180)
     with pytest.raises(QuotaExceeded, match="do not fit"):
         ask(world, "annbot", "greedy", "bobbot", games=200)
+
+
+def test_two_that_ask_at_once_do_not_both_get_the_last_place(world: World) -> None:
+    """A quota holds for a challenge that is asked for while the one before is not yet written."""
+    world.external("annbot")
+    about = (account_of(world, "annbot"), SPEC.slug, "annbot", ["random", "greedy"], 6)
+    for _ in range(challenges.OPEN - 1):
+        ask(world, "annbot", "random", "greedy")
+    with pytest.raises(QuotaExceeded, match="not over"):
+        behind(
+            world.database,
+            lambda connection: challenges.create(connection, *about),
+            lambda: ask(world, "annbot", "random", "greedy"),
+        )

@@ -18,7 +18,7 @@ from arena.storage import accounts, sets, versions
 from arena.storage.tables import game_set, trial, trial_set
 from tests.ladder.test_challenges import account_of
 from tests.ladder.test_scheduler import Desk, connect, scheduler_of, seats_of
-from tests.storage.support import SPEC, World
+from tests.storage.support import SPEC, World, behind
 
 HYPOTHESES = Hypotheses(0.0, 60.0)
 
@@ -253,6 +253,20 @@ def test_quotas_and_mistakes_are_told(world: World) -> None:
         connection.execute(update(trial).values(closed_at=1, consumed=9_000))
     with pytest.raises(QuotaExceeded, match="do not fit"):
         ask(world, "annbot", "greedy", most_sets=9_000)
+
+
+def test_two_that_ask_at_once_do_not_both_get_the_last_place(world: World) -> None:
+    """A quota holds for a trial that is asked for while the one before is not yet written."""
+    world.external("annbot")
+    about = (account_of(world, "annbot"), SPEC.slug, "annbot", "greedy", HYPOTHESES)
+    for _ in range(trials.OPEN - 1):
+        ask(world, "annbot", "greedy")
+    with pytest.raises(QuotaExceeded, match="not over"):
+        behind(
+            world.database,
+            lambda connection: trials.create(connection, *about),
+            lambda: ask(world, "annbot", "greedy"),
+        )
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def run(
     with database.write() as connection:
         if store.find(connection, site.spec.slug) is None:
             store.create(connection, site.spec, site.source)
-        event = organising(connection, site)
+        event = store.locked(connection, organising(connection, site))
         if event.state != store.TournamentState.OPEN:
             raise UserError(f"{file} was started before; go on with: arena tournament resume {site.flag}")
         store.begin(connection, event.id, entry.draw(connection, event))

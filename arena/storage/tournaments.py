@@ -115,6 +115,15 @@ def get(connection: Connection, slug: str) -> Tournament:
     return found
 
 
+def locked(connection: Connection, event: Tournament) -> Tournament:
+    """The event as it is now, locked till the end of the transaction: first thing before its field is counted.
+
+    Whoever joins, leaves or starts it waits for each other, so that all of them count with the same field.
+    """
+    row = connection.execute(select(tournament).where(tournament.c.id == event.id).with_for_update(key_share=True))
+    return _tournament(row.one())
+
+
 def new_join_code(connection: Connection, tournament_id: int) -> str:
     """A code by which bots join; it replaces the one before and can be seen this once."""
     code = "".join(secrets.choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
@@ -153,7 +162,8 @@ def enter(connection: Connection, tournament_id: int, entering: Participant) -> 
 def leave(connection: Connection, tournament_id: int, name: str) -> None:
     """Takes somebody out: before the start as if it had never entered, afterwards as withdrawn. Raises UserError."""
     mine = (tournament_entrant.c.tournament_id == tournament_id) & (tournament_entrant.c.name == name)
-    started = connection.execute(select(tournament.c.state).where(tournament.c.id == tournament_id)).scalar_one()
+    state = select(tournament.c.state).where(tournament.c.id == tournament_id)
+    started = connection.execute(state.with_for_update(key_share=True)).scalar_one()  # it may be about to start
     gone = (
         connection.execute(delete(tournament_entrant).where(mine))
         if started == TournamentState.OPEN

@@ -52,6 +52,7 @@ def join(connection: Connection, event: store.Tournament, found: Bot, team: str 
     Before the start a further bot of the same owner or team takes the place of the one before if only one counts;
     afterwards it is a late entry, where the format allows it. Raises UserError, and QuotaExceeded.
     """
+    event = store.locked(connection, event)
     spec = event.spec
     if event.state == store.TournamentState.FINISHED:
         raise UserError(f"{spec.name} is over")
@@ -79,6 +80,7 @@ def join(connection: Connection, event: store.Tournament, found: Bot, team: str 
 
 def leave(connection: Connection, event: store.Tournament, found: Bot) -> None:
     """Takes a bot out at its owner's wish: before the start as if it had never joined, afterwards for good. Raises UserError."""
+    event = store.locked(connection, event)
     if event.state == store.TournamentState.FINISHED:
         raise UserError(f"{event.spec.name} is over")
     if all(one.bot_id != found.id for one in store.participants(connection, event.id)):
@@ -88,6 +90,7 @@ def leave(connection: Connection, event: store.Tournament, found: Bot) -> None:
 
 def enter_late(connection: Connection, event: store.Tournament, entering: store.Participant) -> store.Participant:
     """Enters somebody into a running event: it plays from the next round on. Raises UserError if that cannot be."""
+    store.locked(connection, event)
     state = store.load(connection, event)
     if not state.form.late_entries:
         raise UserError(f"nobody can enter a {event.spec.format} once it has begun")

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
-from arena.errors import UserError
+from arena.errors import QuotaExceeded, UserError
 from arena.ladder.desk import OnlineBot
 from arena.storage import accounts, queries
 from arena.storage import matches as stored_matches
@@ -25,7 +25,7 @@ from arena.tournaments.progress import GamePlayed, SetOrder, SetPlayed, Step
 from arena.tournaments.remote import call, open_ladders
 from arena.tournaments.spec import parse
 from tests.ladder.test_scheduler import Desk, connect, scheduler_of, seats_of
-from tests.storage.support import World
+from tests.storage.support import World, behind
 from tests.tournaments.support import ROUND_ROBIN
 
 JOINED = re.sub(r"bots = .*", "join_code = true", ROUND_ROBIN)
@@ -122,6 +122,62 @@ def test_team_events_want_a_team_and_listed_accounts_only(world: World) -> None:
     with pytest.raises(UserError, match="not among those"):
         join(world.database, code, bob, "b1", "red")
     join(world.database, code, ann, "a1", "red")
+
+
+def test_two_that_join_at_once_do_not_both_get_the_last_place(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An owner's quota holds for a bot that joins while the one before is not yet written."""
+    monkeypatch.setattr(entry, "MOST_OF_ONE_OWNER", 1)
+    event = create(world.database, JOINED)
+    with world.database.write() as connection:
+        code = store.new_join_code(connection, event.id)
+    ann = author(world.database, "ann", "a1", "a2")
+    with pytest.raises(QuotaExceeded, match="take one out first"):
+        behind(
+            world.database,
+            lambda connection: entry.join(connection, event, bot_of(connection, ann, "a1")),
+            lambda: join(world.database, code, ann, "a2"),
+        )
+
+
+def test_who_joins_while_the_field_is_drawn_is_late(world: World) -> None:
+    """An event that is starting lets nobody into the field that has been drawn: who comes then hears that it has begun."""
+    event = create(world.database, JOINED)
+    with world.database.write() as connection:
+        code = store.new_join_code(connection, event.id)
+    join(world.database, code, author(world.database, "ann", "a1"), "a1")
+    join(world.database, code, author(world.database, "bob", "b1"), "b1")
+    cid = author(world.database, "cid", "c1")
+
+    def start(connection: Connection) -> None:
+        store.begin(connection, event.id, entry.draw(connection, event))
+
+    with pytest.raises(UserError, match="once it has begun"):
+        behind(world.database, start, lambda: join(world.database, code, cid, "c1"))
+
+
+def test_who_leaves_while_the_event_starts_has_withdrawn(world: World) -> None:
+    """Somebody who was drawn stays in the field, as withdrawn, though they left before that was written."""
+    event = create(world.database, JOINED)
+    with world.database.write() as connection:
+        code = store.new_join_code(connection, event.id)
+    ann = author(world.database, "ann", "a1")
+    join(world.database, code, ann, "a1")
+    join(world.database, code, author(world.database, "bob", "b1"), "b1")
+
+    def start(connection: Connection) -> None:
+        store.begin(connection, event.id, entry.draw(connection, event))
+
+    def leave() -> None:
+        with world.database.write() as connection:
+            entry.leave(connection, event, bot_of(connection, ann, "a1"))
+
+    behind(world.database, start, leave)
+    with world.database.read() as connection:
+        field = store.participants(connection, event.id)
+    assert {(one.name, one.seed is not None, one.withdrawn) for one in field} == {
+        ("a1", True, True),
+        ("b1", True, False),
+    }
 
 
 def test_versions_are_pinned_at_the_start(world: World) -> None:

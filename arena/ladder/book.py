@@ -43,7 +43,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """A set that is QUEUED or CLAIMED, with its ladder's pace; ``seats`` are (version, instance) by position."""
+    """A set that is QUEUED or CLAIMED, with its ladder's pace; ``seats`` are (version, instance) by position.
+
+    A challenge's or a trial's set is not ``rated``: it takes seats, and is no meeting.
+    """
 
     set_id: str
     ladder_id: int
@@ -51,6 +54,7 @@ class InFlight:
     queued: bool
     house_only: bool
     seats: tuple[tuple[int, str], ...]
+    rated: bool = True
 
 
 @dataclass(slots=True)
@@ -238,6 +242,7 @@ _IN_FLIGHT: Final = (
         game_set.c.id,
         game_set.c.ladder_id,
         game_set.c.state,
+        game_set.c.rated,
         game_set.c.house_only,
         set_seat.c.version_id,
         set_seat.c.instance,
@@ -259,5 +264,6 @@ def in_flight(connection: Connection) -> tuple[InFlight, ...]:
         before = found[row.id].seats if row.id in found else ()
         seats = (*before, (row.version_id, row.instance))
         pace = TimeControl(row.bank_ms, row.increment_ms, row.move_cap_ms).pace
-        found[row.id] = InFlight(row.id, row.ladder_id, pace, row.state == "QUEUED", row.house_only, seats)
+        queued = row.state == "QUEUED"
+        found[row.id] = InFlight(row.id, row.ladder_id, pace, queued, row.house_only, seats, row.rated)
     return tuple(found.values())

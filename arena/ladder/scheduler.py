@@ -312,7 +312,7 @@ class Scheduler:
                 while book.remember(connection, now, PAGE):
                     pass
                 for one in flying:
-                    if one.ladder_id == row.id:
+                    if one.ladder_id == row.id and one.rated:
                         book.count([version for version, _ in one.seats], now, now)
             self._books = {row.id: self._books[row.id] for row in rows}
             found = Now(

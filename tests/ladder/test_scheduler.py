@@ -14,6 +14,7 @@ from arena.errors import Fenced, Unavailable
 from arena.ladder import scheduler as scheduler_module
 from arena.ladder.desk import OnlineBot
 from arena.ladder.entry import open_ladders
+from arena.ladder.pairing import pair
 from arena.ladder.scheduler import Scheduler
 from arena.ladder.settlement import check
 from arena.match.spec import VoidReason
@@ -171,6 +172,19 @@ def test_r30_a_pair_meets_only_so_often_a_day(world: World) -> None:
             together += {ann, bob} <= {version for version, _ in seats_of(world, set_id)}
             world.play(set_id)
     assert together == 3
+
+
+def test_an_unrated_set_in_flight_is_no_meeting(world: World) -> None:
+    """A scheduler that starts afresh counts the rated sets that are being played, not those of challenges and trials."""
+    ann, bob = world.external("annbot"), world.external("bobbot")
+    for rated, third in ((False, "greedy"), (False, "random"), (True, "random")):
+        world.queue([ann, bob, world.house[third]], rated=rated)
+    scheduler = scheduler_of(world, Desk(), house_sets=0, pair_sets_a_day=2)
+    scheduler.round()
+    [book] = scheduler._books.values()
+    versions = ann.version_id, bob.version_id
+    assert book.meetings[pair(*versions)] == 1
+    assert book.closed(versions, 0) == frozenset()
 
 
 def test_r66_a_dead_workers_set_is_swept_and_rung_in_one_round(world: World) -> None:

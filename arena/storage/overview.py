@@ -72,15 +72,24 @@ class Backlog:
     oldest_ms: int
 
 
+_LISTED: Final = (
+    select(match.c.id)
+    .join(game_set, game_set.c.id == match.c.set_id)
+    .where(match.c.id == result.c.match_id, game_set.c.listed)
+    .exists()
+)
+"""The condition on a result that it may be told of: a hidden event's ladder is named nowhere."""
+
+
 def activity(connection: Connection, minutes: int) -> Activity:
-    """How much was played in the last whole ``minutes``, the current one included."""
+    """How much was played in the last whole ``minutes``, the current one included; without hidden events."""
     now = database_time(connection)
     first = now // MINUTE_MS - minutes + 1
     minute = result.c.finished_at // MINUTE_MS
     rows = connection.execute(
         select(ladder.c.slug, minute.label("minute"), func.count().label("matches"))
         .join(ladder, ladder.c.id == result.c.ladder_id)
-        .where(result.c.finished_at >= first * MINUTE_MS)
+        .where(result.c.finished_at >= first * MINUTE_MS, _LISTED)
         .group_by(ladder.c.slug, minute)
     )
     by_minute, by_ladder = [0] * minutes, Counter[str]()
@@ -91,12 +100,12 @@ def activity(connection: Connection, minutes: int) -> Activity:
 
 
 def matches_by_reason(connection: Connection, since: int, before: int) -> Counter[tuple[str, str]]:
-    """Matches that finished in ``[since, before)`` by (game, how their worst seat ended)."""
+    """Matches that finished in ``[since, before)`` by (game, how their worst seat ended); without hidden events."""
     reasons = cast(result.c.reasons, String)
     rows = connection.execute(
         select(ladder.c.game, reasons.label("reasons"), func.count().label("matches"))
         .join(ladder, ladder.c.id == result.c.ladder_id)
-        .where(result.c.finished_at >= since, result.c.finished_at < before)
+        .where(result.c.finished_at >= since, result.c.finished_at < before, _LISTED)
         .group_by(ladder.c.game, reasons)
     )
     found: Counter[tuple[str, str]] = Counter()
@@ -180,11 +189,11 @@ def workers(connection: Connection) -> tuple[WorkerRow, ...]:
 
 
 def recent_voids(connection: Connection, limit: int = 20) -> tuple[VoidSet, ...]:
-    """The sets that last ended without a rating, newest first."""
+    """The sets that last ended without a rating, newest first; without hidden events."""
     rows = connection.execute(
         select(game_set.c.id, ladder.c.slug, game_set.c.state, game_set.c.reason, game_set.c.finished_at)
         .join(ladder, ladder.c.id == game_set.c.ladder_id)
-        .where(game_set.c.state.in_(["VOID", "ERRORED"]))
+        .where(game_set.c.state.in_(["VOID", "ERRORED"]), game_set.c.listed)
         .order_by(game_set.c.finished_at.desc())
         .limit(limit)
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
+from sqlalchemy import update
 
 from arena.errors import UserError
 from arena.match.spec import VoidReason
 from arena.storage import matches as stored_matches
-from arena.storage import queries, sets
+from arena.storage import overview, queries, sets
+from arena.storage.tables import game_set
 from tests.storage.support import SPEC, World
 
 
@@ -137,3 +139,27 @@ def test_what_does_not_exist_is_said(world: World) -> None:
         ):
             with pytest.raises(UserError, match="there is no"):
                 ask()
+
+
+def test_what_is_not_listed_is_in_no_number_that_names_its_ladder(world: World) -> None:
+    """Of a hidden event's sets neither a finished match nor a void set is told of; once it is published both are."""
+
+    def told() -> tuple[int, int, int]:
+        with world.database.read() as connection:
+            return (
+                overview.activity(connection, 60).by_ladder.get(SPEC.slug, 0),
+                overview.matches_by_reason(connection, 0, 2**62).total(),
+                len(overview.recent_voids(connection)),
+            )
+
+    played, spoilt = world.queue(), world.queue()
+    with world.database.write() as connection:
+        connection.execute(update(game_set).values(listed=False))
+    world.play(played)
+    world.begun(spoilt)
+    with world.database.write() as connection:
+        sets.release_set(connection, world.lease, spoilt, "not ready: annbot")
+    assert told() == (0, 0, 0)
+    with world.database.write() as connection:
+        connection.execute(update(game_set).values(listed=True))
+    assert told() == (3, 3, 1)

@@ -14,6 +14,7 @@ from google.protobuf import duration_pb2
 from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from sqlalchemy import Connection
+from sqlalchemy.exc import DataError
 
 from arena.errors import ArenaError, Unavailable, UserError
 from arena.gateway.session.conduct import TokenBucket
@@ -100,6 +101,11 @@ async def answer(context: Context, work: Callable[[], Awaitable[T]]) -> T:
         return await work()
     except CallFailed as error:
         await _end(context, error)
+    except DataError as error:
+        log.warning("a call was refused: the database takes no such value: %s", error.orig)
+        await _end(
+            context, invalid("a text of this call has a character, or a number a size, that nothing here has", "")
+        )
     except Unavailable as error:
         log.warning("a call was refused: %s", error)
         busy = "The arena cannot answer that now; try again."

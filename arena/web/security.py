@@ -36,7 +36,10 @@ MAX_QUERY: Final = 2_000
 
 
 class Guard:
-    """Sets the headers, and refuses addresses that carry a token: addresses end up in logs and histories."""
+    """Sets the headers, and refuses addresses that carry a token: addresses end up in logs and histories.
+
+    Nor does any page see a NUL: nothing has one in its name, and PostgreSQL takes none in a text.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -52,14 +55,24 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        query: bytes = scope.get("query_string", b"")
-        if b"token=" in query or b"arena_" in query or len(query) > MAX_QUERY:
-            why = "A token does not belong into an address, and no address is so long."
+        if (refused := _refused(scope["path"], scope.get("query_string", b""))) is not None:
+            status, why = refused
             refusal = (
-                problem(Request(scope), 400, why)
+                problem(Request(scope), status, why)
                 if scope["path"].startswith(f"{PREFIX}/")
-                else PlainTextResponse(f"{why}\n", 400)
+                else PlainTextResponse(f"{why}\n", status)
             )
             await refusal(scope, receive, send_guarded)
             return
         await self._app(scope, receive, send_guarded)
+
+
+def _refused(path: str, query: bytes) -> tuple[int, str] | None:
+    """With what status an address is refused, and why; None if it is not."""
+    if "\0" in path:
+        return 404, "There is no such page."
+    if b"%00" in query or b"\0" in query:
+        return 400, "No name has the character NUL."
+    if b"token=" in query or b"arena_" in query or len(query) > MAX_QUERY:
+        return 400, "A token does not belong into an address, and no address is so long."
+    return None

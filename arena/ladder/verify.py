@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -22,6 +22,9 @@ from arena.match.replay import Verified, verify
 from arena.ratings.entries import LedgerEntry, SetResult, SetVoid
 from arena.storage.ledger import from_json
 from arena.storage.plans import seating
+
+_UNREADABLE: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ArenaError)
+"""What members of another kind lead to: anybody can write lines, and sign them with a key of his own."""
 
 
 @dataclass(slots=True)
@@ -66,9 +69,12 @@ def verify_export(path: Path, on_match: Callable[[], None] = lambda: None) -> Ex
     for document in _lines(path, check.report):
         try:
             check.take(document)
-        except (KeyError, TypeError, ValueError, IndexError, ArenaError) as error:
+        except _UNREADABLE as error:
             check.report.problems.append(f"a line of kind {document.get('line')!r} cannot be read: {error!r}")
-    check.finish()
+    try:
+        check.finish()
+    except _UNREADABLE as error:
+        check.report.problems.append(f"the lines do not fit together: {error!r}")
     return check.report
 
 

@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 import engines
 from arena.match.deal import rules_hash
 from arena.match.referee import ChanceDrawn, Event, JointPlayed, Outcome, Played
+from arena.match.shape import wrong_line
 from arena.match.spec import Spec
 
 FORMAT = 1
@@ -148,7 +149,7 @@ def chain(documents: Sequence[Mapping[str, Any]]) -> tuple[list[bytes], bytes]:
 
 @dataclass(frozen=True, slots=True)
 class ParsedRecord:
-    """A record whose chain holds. ``documents`` are header, events and footer without hashes."""
+    """A record whose chain holds and whose lines have their shape. ``documents``: header, events and footer, no hashes."""
 
     documents: tuple[dict[str, Any], ...]
     head: bytes
@@ -168,7 +169,7 @@ class ParsedRecord:
 
 
 def parse_record(data: bytes) -> ParsedRecord:
-    """Reads a record file and checks its chain. Raises DamagedRecord with the first wrong line."""
+    """Reads a record file and checks its chain and its lines' shape. Raises DamagedRecord with the first wrong line."""
     if not data.startswith(_GZIP_HEADER):
         raise DamagedRecord(1, "the file does not begin as a record's gzip header does")
     raw, complete = _unpack(data)
@@ -195,6 +196,9 @@ def _closed(documents: list[dict[str, Any]], head: bytes, lines: list[bytes]) ->
         raise DamagedRecord(number, "a record has at least a header, a footer and a receipt")
     if documents[0].get("record") != FORMAT:
         raise DamagedRecord(1, f"not a record of format {FORMAT}")
+    if (wrong := wrong_line(documents)) is not None:
+        line, why = wrong
+        raise DamagedRecord(line, f"it {why}")
     closing = _load(number, lines[-1])
     if closing.get("head") != head.hex():
         raise DamagedRecord(number, "the closing line names another head than the chain's")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from reprlib import Repr
+from typing import Any, Final
 
 import engines
 from arena.match.deal import ChanceStream, commitment, rules_hash
@@ -18,6 +19,10 @@ from arena.match.record import (
 from arena.match.referee import Event, Referee, Reply, Request, Source, Step
 from arena.match.spec import SeatReason, Spec
 from engines.game import Chance
+
+_SHORT: Final = Repr()
+"""What a record says may be of any length and depth."""
+_SHORT.maxstring = _SHORT.maxother = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def spec_of(record: ParsedRecord) -> Spec:
         spec = Spec.from_json(record.header, secret)
         game = engines.get(spec.game)
         spec.new_state()
-    except (KeyError, TypeError, ValueError) as error:
+    except (ImportError, TypeError, ValueError) as error:  # a game may need what is not installed here
         raise DamagedRecord(1, f"the header cannot be played: {error}") from None
     if record.header.get("rules_version") != game.rules_version:
         raise DamagedRecord(
@@ -193,5 +198,5 @@ def _same_but_rules_hash(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
 def _difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
     for key in ours.keys() | theirs.keys():
         if ours.get(key) != theirs.get(key):
-            return f"{key} = {ours.get(key)!r}, not {theirs.get(key)!r}"
+            return f"{key} = {_SHORT.repr(ours.get(key))}, not {_SHORT.repr(theirs.get(key))}"
     return "the same"

@@ -127,6 +127,24 @@ def test_every_lie_is_found(
     assert any(found in problem for problem in report.problems), report.problems
 
 
+def test_whatever_a_line_holds_is_in_the_report(arena: SeededArena, tmp_path: Path) -> None:
+    """Any JSON in any member of any kind of line is a problem of the export, or none; never an error of the checker."""
+    path = tmp_path / "x.gz"
+    export(arena, path)
+    lines = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    for line in lines:
+        if line["line"] == "match":
+            line["record"] = None  # to referee them takes its time, and is another test's
+    values: tuple[Any, ...] = (None, -1, 1.5, "1", [1], {"a": []})
+    for kind in ("header", "version", "set", "match", "entry", "rating"):
+        number = lines.index(first(lines, kind))
+        for name in sorted(lines[number].keys() - {"line", "export"}):
+            for value in values:
+                made = [*lines[:number], {**lines[number], name: value}, *lines[number + 1 :]]
+                path.write_bytes(gzip.compress(b"\n".join(json.dumps(line).encode() for line in made), 1))
+                assert verify_export(path).problems, (kind, name, value)
+
+
 def test_others_cannot_change_it(arena: SeededArena, tmp_path: Path) -> None:
     """Without the key a change breaks the file's signature; cut short it lacks one; another file is no export."""
     report = changed(arena, tmp_path / "x.gz", change_rating, sign=False)

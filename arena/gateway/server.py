@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +27,7 @@ FAREWELL_S: Final = 5.0
 REFUSED_HELLO_S: Final = 1.0
 RECONNECT_WITHIN_MS: Final = 5_000
 ADDRESSES_KEPT: Final = 4096
+BOTS_KEPT: Final = 4096
 PLAY_SERVICE: Final = "botarena.v1.PlayService"
 
 Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
@@ -37,7 +38,8 @@ AddServices: TypeAlias = Callable[[grpc.aio.Server], None]
 class Admission:
     """Who gets as far as a session. ``starts_per_s`` bounds the herd after a restart, ``bad_tokens`` guessing.
 
-    An address may show so many bad tokens at once, and one more each second.
+    An address may show so many bad tokens at once, and one more each second. ``bot_starts_per_s`` and ``bot_start_burst`` are
+    for each bot, so that one bot never uses up what all have: all its instances may come back at once after a restart.
     """
 
     hello_s: float = 5.0
@@ -45,6 +47,8 @@ class Admission:
     bad_tokens: int = 50
     starts_per_s: int = 200
     start_burst: int = 400
+    bot_starts_per_s: int = 2
+    bot_start_burst: int = 100
 
 
 class PlayServer:
@@ -153,6 +157,7 @@ class PlayServicer:
         self._authenticator = authenticator
         self._admission = admission
         self._starts = TokenBucket(admission.starts_per_s, admission.start_burst)
+        self._bot_starts: OrderedDict[str, TokenBucket] = OrderedDict()
         self._addresses: Counter[str] = Counter()
         self._guesses: dict[str, TokenBucket] = {}
         self._streams: set[asyncio.Task[Any]] = set()
@@ -201,7 +206,10 @@ class PlayServicer:
         """The session of a new stream. Raises Refused."""
         try:
             principal = await self._authenticate(context, address)
-            if not self._starts.take(self._core.clock.now_us()):
+            now_us = self._core.clock.now_us()
+            if not self._starts_of(principal).take(now_us):
+                raise Refused(Failure(Reason.TOO_MANY_STARTS, "This bot connects too often.", 1_000))
+            if not self._starts.take(now_us):
                 raise Refused(Failure(Reason.TOO_MANY_STARTS, "Too many bots connect at once.", 1_000))
         except Refused:
             # Its Hello is on the way. A grpc.aio client whose write fails says INTERNAL, and not what it was refused for.
@@ -221,6 +229,20 @@ class PlayServicer:
         if rest.events:
             self._core.receive(connection, rest.SerializeToString())
         return connection
+
+    def _starts_of(self, principal: Principal) -> TokenBucket:
+        """The bucket of the token's bot; of the token, where its account has not said for which bot it is.
+
+        Of too many the one that was asked for longest ago is forgotten.
+        """
+        bot_id = principal.account.bot_id if principal.account else None
+        whose = f"token {principal.token_id}" if bot_id is None else f"bot {bot_id}"
+        new = TokenBucket(self._admission.bot_starts_per_s, self._admission.bot_start_burst)
+        bucket = self._bot_starts.setdefault(whose, new)
+        self._bot_starts.move_to_end(whose)
+        if len(self._bot_starts) > BOTS_KEPT:
+            self._bot_starts.popitem(last=False)
+        return bucket
 
     async def _authenticate(self, context: Context, address: str) -> Principal:
         given = [value for key, value in context.invocation_metadata() or () if key == "authorization"]

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import grpc
 import pytest
@@ -16,10 +17,11 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from arena.errors import UserError
 from arena.gateway import core
-from arena.gateway.auth import LocalTokens
+from arena.gateway.auth import LocalTokens, Principal
 from arena.gateway.local import LocalGateway
-from arena.gateway.server import Admission, start_play_server
+from arena.gateway.server import BOTS_KEPT, Admission, PlayServicer, start_play_server
 from arena.gateway.session import Identity, SessionLimits
+from arena.storage import accounts
 from botarena.v1 import play_pb2 as pb
 from tests.gateway.bots import BareBot
 from tests.gateway.harness import Arena, until
@@ -330,6 +332,32 @@ async def test_r16_a_herd_is_let_in_bit_by_bit() -> None:
             code, _, details = await refusal(BareBot(arena.address, token, instance="3"))
             assert code is grpc.StatusCode.UNAVAILABLE
             assert details["RetryInfo"].retry_delay.seconds == 1
+
+
+async def test_r16_a_bot_that_connects_too_often_takes_no_start_of_others() -> None:
+    """Beyond its own burst a bot is told to come back in a moment, however often it asks, and the others are let in."""
+    admission = Admission(starts_per_s=1, start_burst=3, bot_starts_per_s=1, bot_start_burst=2)
+    async with Arena(admission=admission) as arena:
+        often, other = arena.issue("alice"), arena.issue("bob")
+        async with BareBot(arena.address, often, instance="1"), BareBot(arena.address, often, instance="2"):
+            code, message, details = await refusal(BareBot(arena.address, often, instance="3"))
+            assert code is grpc.StatusCode.UNAVAILABLE
+            assert message == "This bot connects too often."
+            assert details["RetryInfo"].retry_delay.seconds == 1
+            async with BareBot(arena.address, other):
+                assert len(arena.core.sessions) == 3
+
+
+def test_r16_all_instances_of_a_bot_may_come_back_at_once() -> None:
+    """After a gateway's restart 64 instances are let in, and what is remembered of bots is bounded."""
+    servicer = PlayServicer(mock.Mock(), mock.Mock(), Admission())
+    mine = Principal("7", accounts.Principal(1, "ann", False, 7, "x", 3))
+    also = Principal("8", accounts.Principal(1, "ann", False, 8, "y", 3))
+    assert all(servicer._starts_of(mine).take(0) for _ in range(64))
+    assert servicer._starts_of(also) is servicer._starts_of(mine), "a bot has one bucket however many tokens it has"
+    for number in range(BOTS_KEPT + 10):
+        servicer._starts_of(Principal(f"t{number}"))
+    assert len(servicer._bot_starts) == BOTS_KEPT
 
 
 async def test_r16_a_new_bot_costs_the_same_however_many_are_there(monkeypatch: pytest.MonkeyPatch) -> None:

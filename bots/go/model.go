@@ -105,7 +105,7 @@ func (text Text) resolve(legal Legal) (Action, error) {
 	return Action{}, fmt.Errorf("%q is not a legal action; legal are: %v", string(text), legal)
 }
 
-// Annotation is what a bot thinks of its move; shown to nobody before the set is over.
+// Annotation is what a bot thinks of its move; shown to nobody before the game is over.
 type Annotation struct {
 	Comment string
 	// Value is the expected result for the bot's seat, from -1 (certainly last) to 1 (certainly first).

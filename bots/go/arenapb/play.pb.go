@@ -1361,7 +1361,7 @@ func (*Act_Text) isAct_Choice() {}
 
 func (*Act_Typed) isAct_Choice() {}
 
-// What a bot thinks of its move. Shown to nobody before the set is over.
+// What a bot thinks of its move. Shown to nobody before the game is over.
 type Annotation struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Comment string                 `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`

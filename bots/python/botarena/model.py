@@ -288,7 +288,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What a bot thinks of its move; shown to nobody before the set is over."""
+    """What a bot thinks of its move; shown to nobody before the game is over."""
 
     comment: str = ""
     value: float | None = None

@@ -144,7 +144,7 @@ enum Choice {
 }
 
 impl Answer {
-    /// Adds what the bot thinks of its move, which spectators see once the set is over.
+    /// Adds what the bot thinks of its move, which spectators see once the game is over.
     pub fn with(self, annotation: Annotation) -> Self {
         Self { annotation: Some(annotation), ..self }
     }

@@ -62,7 +62,7 @@ export interface Clock {
 /** An action, its id or its text. */
 export type Choice = Action | number | string;
 
-/** A choice, and what the bot thinks of it: shown to nobody before the set is over. */
+/** A choice, and what the bot thinks of it: shown to nobody before the game is over. */
 export interface Annotated {
   choice: Choice;
   comment?: string;

@@ -34,7 +34,7 @@ using Match = v1::MatchStarted;
 // Something that happened, as far as our seat may see it.
 using Event = v1::ObservedEvent;
 using Action = v1::Action;
-// What a bot thinks of its move; spectators see it once the set is over.
+// What a bot thinks of its move; spectators see it once the game is over.
 using Annotation = v1::Annotation;
 using Rng = std::mt19937_64;
 using SteadyTime = std::chrono::steady_clock::time_point;

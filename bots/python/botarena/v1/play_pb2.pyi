@@ -384,7 +384,7 @@ global___Act = Act
 
 @typing.final
 class Annotation(google.protobuf.message.Message):
-    """What a bot thinks of its move. Shown to nobody before the set is over."""
+    """What a bot thinks of its move. Shown to nobody before the game is over."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

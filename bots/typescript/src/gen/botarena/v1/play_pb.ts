@@ -464,7 +464,7 @@ export const ActSchema: GenMessage<Act> = /*@__PURE__*/
   messageDesc(file_botarena_v1_play, 8);
 
 /**
- * What a bot thinks of its move. Shown to nobody before the set is over.
+ * What a bot thinks of its move. Shown to nobody before the game is over.
  *
  * @generated from message botarena.v1.Annotation
  */

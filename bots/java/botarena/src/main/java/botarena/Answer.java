@@ -25,12 +25,12 @@ public final class Answer {
     return new Answer(null, text, null);
   }
 
-  /** With a comment, which spectators see once the set is over. */
+  /** With a comment, which spectators see once the game is over. */
   public Answer comment(String comment) {
     return annotate(Play.Annotation.newBuilder().setComment(comment).build());
   }
 
-  /** With all that can be said of a move; shown to nobody before the set is over. */
+  /** With all that can be said of a move; shown to nobody before the game is over. */
   public Answer annotate(Play.Annotation annotation) {
     return new Answer(id, text, annotation);
   }

@@ -15,6 +15,7 @@ from pathlib import Path
 from prometheus_client import REGISTRY
 
 from arena import loops, metrics
+from arena.endless import again_and_again
 from arena.errors import Unavailable
 from arena.gateway.catalogue import installed_games
 from arena.gateway.core import GatewayCore
@@ -150,12 +151,13 @@ def advertised(settings: Settings, bound: str) -> str:
 
 
 async def _cut_revoked(core: GatewayCore, tokens: StoredTokens) -> None:
-    while True:
-        await asyncio.sleep(REVOKED_POLL_S)
+    async def cut() -> None:
         try:
             core.revoke(await tokens.revoked(core.principals))
         except Unavailable as error:
             log.warning("revoked tokens are not known: %s", error)
+
+    await again_and_again(cut, pause_s=REVOKED_POLL_S, what="cutting revoked tokens", log=log)
 
 
 def _fresh(address: str) -> str:

@@ -20,6 +20,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from arena.endless import again_and_again
 from arena.errors import Unavailable
 from arena.gateway.core import GatewayCore
 from arena.gateway.session import Session
@@ -253,17 +254,21 @@ class RegistryPublisher:
             log.info("registry not reached at the end; its leases lapse")
 
     async def _run(self) -> None:
-        while not self._closing:
-            renew_all = True
-            try:
-                async with asyncio.timeout(RENEW_S if self.up else RETRY_S):
-                    await self._wakeup.wait()
-                await asyncio.sleep(GATHER_S)
-                renew_all = not self.up
-            except TimeoutError:
-                pass
-            self._wakeup.clear()
-            await self._publish(renew_all=renew_all)
+        await again_and_again(
+            self._publish_in_time, pause_s=0, what="renewing the registry", log=log, over=lambda: self._closing
+        )
+
+    async def _publish_in_time(self) -> None:
+        renew_all = True
+        try:
+            async with asyncio.timeout(RENEW_S if self.up else RETRY_S):
+                await self._wakeup.wait()
+            await asyncio.sleep(GATHER_S)
+            renew_all = not self.up
+        except TimeoutError:
+            pass
+        self._wakeup.clear()
+        await self._publish(renew_all=renew_all)
 
     def _changed(self, session: Session) -> None:
         self._new.add(session.id)

@@ -20,6 +20,7 @@ import orjson
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from arena.endless import again_and_again
 from arena.host.play import Watcher
 from arena.host.sets import GameJob, SetJob
 from arena.match.referee import Event
@@ -108,12 +109,14 @@ class Broadcast:
 
     async def run(self, redis: Redis) -> None:
         """Until cancelled."""
-        while True:
-            await asyncio.sleep(EVERY_S)
+
+        async def show() -> None:
             try:
                 await self.show(redis)
             except RedisError as error:
                 log.info("nobody can watch now: %s", error)
+
+        await again_and_again(show, pause_s=EVERY_S, what="showing matches", log=log)
 
     async def show(self, redis: Redis) -> None:
         """Puts what is new of the matches that are looked at into Redis, and forgets those that are over. Raises RedisError."""
@@ -124,10 +127,16 @@ class Broadcast:
         looked_at = await redis.mget([looked_at_key(one.game.match_id) for one in games])
         shown = [game for game, eyes in zip(games, looked_at, strict=True) if eyes][:MOST]
         for game in games:
-            if game in shown:
-                await _send(redis, game)
-            else:
+            if game not in shown:
                 game.forget()
+                continue
+            try:
+                await _send(redis, game)
+            except RedisError:
+                raise
+            except Exception:  # its rules', when they draw it; the others are shown all the same
+                log.exception("the match %s cannot be shown", game.game.match_id)
+                self._games.pop(game.game.match_id, None)
 
 
 async def _send(redis: Redis, game: _Game) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from arena.endless import again_and_again
 from arena.errors import ArenaError
 from arena.web.parts import Parts
 
@@ -110,25 +112,25 @@ class Hub:
                     topic.task.cancel()
 
     async def _follow(self, name: str, topic: _Topic) -> None:
-        while True:
-            await asyncio.sleep(PACE_S)
-            try:
-                async with asyncio.timeout(FALLBACK_S):
-                    await topic.dirty.wait()
-            except TimeoutError:
-                pass
-            topic.dirty.clear()
-            try:
-                parts = await self._make(name, fresh=True)
-            except ArenaError as error:
-                log.warning("the page %s cannot be made: %s", name, error)
-                continue
-            message = parts.since(topic.parts) if topic.parts is not None else parts.everything()
-            topic.parts = parts
-            if message is not None:
-                event = _event(message)
-                for queue in topic.viewers:
-                    _put(queue, event)
+        await asyncio.sleep(PACE_S)
+        await again_and_again(lambda: self._make_anew(name, topic), pause_s=PACE_S, what=f"the page {name}", log=log)
+
+    async def _make_anew(self, name: str, topic: _Topic) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FALLBACK_S):
+                await topic.dirty.wait()
+        topic.dirty.clear()
+        try:
+            parts = await self._make(name, fresh=True)
+        except ArenaError as error:
+            log.warning("the page %s cannot be made: %s", name, error)
+            return
+        message = parts.since(topic.parts) if topic.parts is not None else parts.everything()
+        topic.parts = parts
+        if message is not None:
+            event = _event(message)
+            for queue in topic.viewers:
+                _put(queue, event)
 
 
 def _event(message: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
+from arena.endless import again_and_again
 from arena.errors import ArenaError
 from arena.host.broadcast import LOOKED_AT_S, film_key, looked_at_key
 from arena.storage.running import RunningMatch, running_match
@@ -142,7 +143,9 @@ class Watched:
         redis = self._site.redis
         assert redis is not None
         looks = 0
-        while not film.over:
+
+        async def look() -> None:
+            nonlocal looks
             try:
                 await self._fetch(redis, film)
                 looks += 1
@@ -152,7 +155,9 @@ class Watched:
             except (RedisError, ArenaError) as error:
                 log.info("the match %s cannot be watched now: %s", film.match_id, error)
             film.tell()
-            await asyncio.sleep(EVERY_S)
+
+        what = f"watching the match {film.match_id}"
+        await again_and_again(look, pause_s=EVERY_S, what=what, log=log, over=lambda: film.over)
 
     async def _fetch(self, redis: Redis, film: _Film) -> None:
         """Says that somebody looks, and takes what has come."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import deque
@@ -15,6 +16,7 @@ from redis.exceptions import RedisError
 
 from arena import live
 from arena.doorbell import QUEUE
+from arena.endless import again_and_again
 from arena.errors import Unavailable
 from arena.gateway.registry import OnlineSession, SessionRegistry
 from arena.metrics import Latency, Snapshot, Snapshots
@@ -89,7 +91,10 @@ class Watch:
         """Until cancelled."""
         if self._redis is None:
             return
-        await asyncio.gather(self._look_again_and_again(self._redis), self._listen(self._redis))
+        await asyncio.gather(
+            again_and_again(self._look_and_note, pause_s=EVERY_S, what="looking at the arena", log=log),
+            again_and_again(self._listen, pause_s=RETRY_S, what="listening to events", log=log),
+        )
 
     async def look(self) -> None:
         """One look. Raises Unavailable."""
@@ -102,16 +107,14 @@ class Watch:
         recent = snapshot.decisions.since(earlier.snapshot.decisions) if earlier else snapshot.decisions
         self._samples.append(Sample(now, sessions, snapshot, recent, await _switchboard(self._redis)))
 
-    async def _look_again_and_again(self, redis: Redis) -> None:
-        while True:
-            try:
-                await self.look()
-                self._note(up=True)
-            except Unavailable as error:
-                if self.up:
-                    log.warning("%s; pages show what SQL says", error)
-                self._note(up=False)
-            await asyncio.sleep(EVERY_S)
+    async def _look_and_note(self) -> None:
+        try:
+            await self.look()
+            self._note(up=True)
+        except Unavailable as error:
+            if self.up:
+                log.warning("%s; pages show what SQL says", error)
+            self._note(up=False)
 
     def _note(self, *, up: bool) -> None:
         now = time.time_ns() // 1_000_000
@@ -122,13 +125,11 @@ class Watch:
             self._outages.append((now, None))
         self.up = up
 
-    async def _listen(self, redis: Redis) -> None:
-        while True:
-            try:
-                async for _ in live.events(redis):
-                    self._on_event()
-            except Unavailable:
-                await asyncio.sleep(RETRY_S)
+    async def _listen(self) -> None:
+        assert self._redis is not None
+        with contextlib.suppress(Unavailable):
+            async for _ in live.events(self._redis):
+                self._on_event()
 
 
 async def _switchboard(redis: Redis) -> Switchboard:

@@ -12,6 +12,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from arena.endless import again_and_again
 from arena.errors import ArenaError
 from arena.host.house import HouseBots
 from arena.host.port import Port
@@ -101,9 +102,11 @@ class Lounge:
 
     async def run(self) -> None:
         """Ends and forgets what nobody looks at, until cancelled."""
-        while True:
-            await asyncio.sleep(SWEEP_S)
+
+        async def sweep() -> None:
             self.sweep(time.monotonic())
+
+        await again_and_again(sweep, pause_s=SWEEP_S, what="ending tables that nobody looks at", log=log)
 
     def sweep(self, now: float) -> None:
         """As things are at ``now`` on the monotonic clock, in seconds."""

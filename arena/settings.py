@@ -115,13 +115,14 @@ class WebSettings:
 
     ``admin_listen``: where the admin pages are, nowhere if it is empty; a loopback address, unless in a
     ``gateway.trusted_network``. ``tables``: games that people play in the browser at once, ``tables_per_address`` of them
-    opened by one address.
+    opened by one address. ``streams_per_address``: live pages and running matches that one address watches at once.
     """
 
     listen: str = "127.0.0.1:7780"
     admin_listen: str = ""
     tables: int = 32
     tables_per_address: int = 8
+    streams_per_address: int = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,6 +270,7 @@ def _web(folder: Path, redis_url: str) -> Iterator[Server]:
         "ARENA_WEB_LISTEN": f"127.0.0.1:{port}",
         "ARENA_LIMITS_API_REQUESTS_PER_S": "1000000",
         "ARENA_LIMITS_API_BURST": "1000000",
+        "ARENA_WEB_STREAMS_PER_ADDRESS": "1000000",
     }
     with _process([sys.executable, "-m", "arena", "web"], environment) as process:
         deadline = time.monotonic() + PATIENCE_S

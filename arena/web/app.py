@@ -14,7 +14,7 @@ import orjson
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,11 +28,11 @@ from arena.web.api.operations import OPERATIONS
 from arena.web.api.serving import HEADERS, PREFIX, Rates, problem, routes
 from arena.web.content import HTML, JSON, Content
 from arena.web.exporter import Exporter
-from arena.web.hub import Full
 from arena.web.play import pages as play
 from arena.web.play.pages import Doors
 from arena.web.running import Watched
 from arena.web.site import NotHere, NotYet, Site
+from arena.web.viewers import Viewers
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +118,7 @@ def build(settings: Settings) -> Starlette:
     )
     app.state.site = site
     app.state.watched = watched
+    app.state.viewers = Viewers(settings.web.streams_per_address)
     app.state.doors = doors
     app.state.exports = exports.Exports(settings)
     app.state.rates = Rates(settings.limits.api_requests_per_s, settings.limits.api_burst)
@@ -161,12 +162,9 @@ async def live(request: Request) -> Response:
     """``/live?topic=&version=``: what changes on a page, as server-sent events."""
     site: Site = request.app.state.site
     topic = request.query_params.get("topic", "")[:LONGEST_TOPIC]
-    try:
-        events = await site.hub.stream(topic, request.query_params.get("version", ""))
-    except Full:
-        return PlainTextResponse("Too many viewers.\n", 503, {"retry-after": "10"})
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(events, headers=headers, media_type="text/event-stream")
+    version = request.query_params.get("version", "")
+    viewers: Viewers = request.app.state.viewers
+    return await viewers.serve(request, lambda: site.hub.stream(topic, version))
 
 
 async def described(request: Request) -> Response:

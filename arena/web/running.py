@@ -13,7 +13,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 from sqlalchemy import Connection
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import Response
 
 from arena.endless import again_and_again
 from arena.errors import ArenaError
@@ -22,6 +22,7 @@ from arena.storage.running import RunningMatch, running_match
 from arena.web.content import HTML, Content
 from arena.web.hub import Full
 from arena.web.site import HOT_S, NotHere, Site
+from arena.web.viewers import Viewers
 
 log = logging.getLogger(__name__)
 
@@ -60,12 +61,12 @@ async def live(request: Request) -> Response:
     site: Site = request.app.state.site
     watched: Watched = request.app.state.watched
     running = await find(site, request.path_params["match_id"])
-    try:
-        events = watched.stream(running, request.headers.get("last-event-id", ""))
-    except Full:
-        return PlainTextResponse("Too many viewers.\n", 503, {"retry-after": "10"})
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(events, headers=headers, media_type="text/event-stream")
+    viewers: Viewers = request.app.state.viewers
+
+    async def begin() -> AsyncIterator[str]:
+        return watched.stream(running, request.headers.get("last-event-id", ""))
+
+    return await viewers.serve(request, begin)
 
 
 @dataclass(eq=False, slots=True)

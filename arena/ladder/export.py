@@ -46,19 +46,22 @@ def write_export(
     counts: dict[str, int] = {}
     digest = hashlib.sha256()
     partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as file:
-        for document in _documents(connection, slug, records, key):
-            line = json.dumps(document, separators=(",", ":")).encode() + b"\n"
-            digest.update(line)
-            file.write(line)
-            counts[document["line"]] = counts.get(document["line"], 0) + 1
-        closing = {
-            "line": "end",
-            "sha256": digest.hexdigest(),
-            "signature": key.sign(SIGNATURE_TAG + digest.digest()).hex(),
-        }
-        file.write(json.dumps(closing, separators=(",", ":")).encode() + b"\n")
-    partial.replace(path)
+    try:
+        with partial.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as file:
+            for document in _documents(connection, slug, records, key):
+                line = json.dumps(document, separators=(",", ":")).encode() + b"\n"
+                digest.update(line)
+                file.write(line)
+                counts[document["line"]] = counts.get(document["line"], 0) + 1
+            closing = {
+                "line": "end",
+                "sha256": digest.hexdigest(),
+                "signature": key.sign(SIGNATURE_TAG + digest.digest()).hex(),
+            }
+            file.write(json.dumps(closing, separators=(",", ":")).encode() + b"\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
     return counts
 
 

@@ -70,6 +70,13 @@ def test_an_export_verifies(arena: SeededArena, tmp_path: Path) -> None:
     assert {line["state"] for line in sets} == {"FINISHED"}
 
 
+def test_what_cannot_be_exported_leaves_nothing_behind(arena: SeededArena, tmp_path: Path) -> None:
+    """Whole or not at all."""
+    with arena.database.read() as connection, pytest.raises(UserError, match="no ladder"):
+        write_export(connection, "chess", arena.records, load_or_create(arena.settings.data_dir), tmp_path / "chess.gz")
+    assert list(tmp_path.glob("chess*")) == []
+
+
 def change_places(lines: list[Line]) -> None:
     first(lines, "match")["result"]["places"].reverse()
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from arena.bench.processes import free_port
+from arena.host.processes import dies_with_parent
 from arena.ladder import settlement
 from arena.storage import accounts
 from arena.storage.db import Database
@@ -81,7 +82,7 @@ class Arena:
         (self.folder / "arena.toml").write_text(self.ladders)
         with (self.folder / "up.log").open("ab") as log:
             self._up = subprocess.Popen(
-                [sys.executable, "-m", "arena", "up", "--data-dir", str(self.data)],
+                dies_with_parent((sys.executable, "-m", "arena", "up", "--data-dir", str(self.data))),
                 cwd=self.folder,
                 env=self.variables,
                 stdout=log,

@@ -32,6 +32,8 @@ _TRUTH: Final = {"true": True, "false": False}
 _HOST_AND_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):[0-9]{1,5}")
 _REDIS: Final = ("redis://", "rediss://", "unix://", "redis+socket://")
 MAX_PORT: Final = 65_535
+MOST: Final = 1_000_000_000
+"""Of whatever is counted or measured: in ms more than a week, and what every database and message takes."""
 _OF_BOTS: Final = ("ADDRESS", "TOKEN", "CA", "INSTANCE", "LADDERS", "LOG_LEVEL", "CONFIG")
 """What else begins with ``ARENA_``: the SDK's settings, and where arena.toml is."""
 _ALIKE: Final = 0.9
@@ -356,10 +358,10 @@ def _convert(value: object, kind: type, where: str) -> Any:
     if kind is int and not isinstance(value, bool):
         if isinstance(value, str) and re.fullmatch(r"\d+", value):
             value = int(value)
-        if isinstance(value, int) and value >= 0:
+        if isinstance(value, int) and 0 <= value <= MOST:
             return value
     wanted = {
-        int: "a whole number that is not negative",
+        int: f"a whole number from 0 to {MOST}",
         str: "a string",
         Path: "a path",
         bool: "true or false",

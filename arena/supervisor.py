@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from arena.errors import UserError
 from arena.host.processes import dies_with_parent
@@ -24,6 +25,10 @@ BACKOFF_S = 0.5
 BACKOFF_MAX_S = 10.0
 STABLE_S = 10.0
 """A process that ran so long is started again without delay."""
+
+
+MISCONFIGURED: Final = 2
+"""The status of a command that was told something that cannot be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Supervisor:
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         self._ending: set[str] = set()
         self.restarts = 0
+        self.refusals: asyncio.Queue[str] = asyncio.Queue()
+        """Names of services that ended as what is set wrongly ends (status 2): starting them again does not help."""
 
     def start(self, service: Service) -> None:
         """Starts a service and keeps it running until :meth:`stop`."""
@@ -92,6 +99,8 @@ class Supervisor:
             if service.name in self._ending:
                 return
             self.restarts += 1
+            if status == MISCONFIGURED:
+                self.refusals.put_nowait(service.name)
             delay_s = BACKOFF_S if time.monotonic() - began > STABLE_S else min(2 * delay_s, BACKOFF_MAX_S)
             log.warning("%s ended with status %s; its log is %s", service.name, status, self.log_of(service.name))
             await asyncio.sleep(delay_s)

@@ -6,7 +6,7 @@ import time
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from arena.cli.common import JsonFlag, console, print_json, progress_console
 from arena.cli.dial import CALL_TIMEOUT_S, DEFAULT_ADDRESS, Address, bearer, call, dial
@@ -32,7 +32,10 @@ def challenge(
         list[str] | None, typer.Argument(metavar="OPPONENT...", help="As many as there are other seats.")
     ] = None,
     games: Annotated[int, typer.Option("--games", "-n", help="Rounded up to whole sets.")] = 10,
-    seed: Annotated[int | None, typer.Option("--seed", help="Chooses the deals; the same seed deals the same.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=-(2**63), max=2**63 - 1, help="Chooses the deals; the same seed deals the same."),
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Until it is over, and print how it went.")] = True,
     follow: Annotated[
         str | None, typer.Option("--follow", metavar="ID", help="Looks at one that was asked for.")
@@ -97,7 +100,7 @@ def _list(found: list[pb.Challenge], *, as_json: bool) -> None:
     if as_json:
         print_json([as_document(one) for one in found])
         return
-    table = Table("challenge", "ladder", "players", "sets", "score", "")
+    table = Table(Column("challenge", no_wrap=True, overflow="fold"), "ladder", "players", "sets", "score", "")
     for one in found:
         score = f"{one.showing.score:.1%}" if one.showing.sets else "-"
         how_far = "over" if one.over else "waits for " + ", ".join(one.away) if one.away else "open"

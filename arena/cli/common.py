@@ -20,6 +20,7 @@ import engines
 from arena.errors import UserError
 from arena.host.house import house_program
 from arena.host.processes import Program
+from arena.settings import MOST
 from bots.house import catalogue
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on standard output instead of a table.")]
@@ -29,6 +30,12 @@ ConfigOption = Annotated[
 ]
 
 DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Where everything is kept; ./arena-data by default.")]
+
+Bank = Annotated[int, typer.Option("--bank-ms", min=1, max=MOST, help="Time a bot has for the game.")]
+Increment = Annotated[int, typer.Option("--increment-ms", min=0, max=MOST, help="Time added with each decision.")]
+MoveCap = Annotated[
+    int, typer.Option("--move-cap-ms", min=0, max=MOST, help="Most that one decision may take; 0: no cap.")
+]
 
 console = Console()
 progress_console = Console(stderr=True)
@@ -85,7 +92,10 @@ def _resolve(word: str) -> Program:
     if catalogue.is_house(word):
         bot = catalogue.find(word)
         return house_program(bot.name, bot.version, log)
-    parts = tuple(shlex.split(word))
+    try:
+        parts = tuple(shlex.split(word))
+    except ValueError as error:
+        raise UserError(f"{word!r} is no command: {error}") from None
     if len(parts) == 1 and word.endswith(".py"):
         if not Path(word).is_file():
             raise UserError(f"there is no file {word}")

@@ -11,6 +11,7 @@ import typer
 from arena import settings
 from arena.cli.common import DataDir, JsonFlag, console, print_json, progress_console
 from arena.cli.opened import open_arena
+from arena.errors import UserError
 from arena.keys import load
 from arena.storage.records import RecordStore
 
@@ -33,6 +34,8 @@ def export(
     chosen = settings.load({"data_dir": data_dir})
     database = open_arena(chosen)
     path = output or Path(f"{ladder}.jsonl.gz")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder: --output names the file to write")
     with database.read() as connection:
         counts = write_export(connection, ladder, RecordStore(chosen.data_dir), load(chosen.data_dir), path)
     if as_json:

@@ -14,9 +14,12 @@ from rich.table import Table
 
 from arena import loops
 from arena.cli.common import (
+    Bank,
     ConfigOption,
     GameOption,
+    Increment,
     JsonFlag,
+    MoveCap,
     console,
     find_game,
     parse_config,
@@ -49,9 +52,9 @@ def match(
     ] = None,
     records: Annotated[Path | None, typer.Option("--records", metavar="DIR", help="Writes a record a game.")] = None,
     logs: Annotated[Path | None, typer.Option("--logs", metavar="DIR", help="Keeps what the programs print.")] = None,
-    bank_ms: Annotated[int, typer.Option(min=1, help="Time a bot has for the game.")] = 10_000,
-    increment_ms: Annotated[int, typer.Option(min=0, help="Time added with each decision.")] = 100,
-    move_cap_ms: Annotated[int, typer.Option(min=0, help="Most that one decision may take; 0: no cap.")] = 3_000,
+    bank_ms: Bank = 10_000,
+    increment_ms: Increment = 100,
+    move_cap_ms: MoveCap = 3_000,
     concurrency: Annotated[int, typer.Option(min=1, help="Sets played at once, in a process a core.")] = max(
         1, (os.cpu_count() or 1) // 2
     ),

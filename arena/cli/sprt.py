@@ -18,9 +18,12 @@ from rich.live import Live
 from rich.text import Text
 
 from arena.cli.common import (
+    Bank,
     ConfigOption,
     GameOption,
+    Increment,
     JsonFlag,
+    MoveCap,
     console,
     find_game,
     parse_config,
@@ -116,9 +119,9 @@ def sprt(
     own_deals: Annotated[
         bool, typer.Option("--own-deals", help="Deals each game afresh and lets programs live on: faster, more luck.")
     ] = False,
-    bank_ms: Annotated[int, typer.Option(min=1, help="Time a bot has for the game.")] = 10_000,
-    increment_ms: Annotated[int, typer.Option(min=0, help="Time added with each decision.")] = 100,
-    move_cap_ms: Annotated[int, typer.Option(min=0, help="Most that one decision may take; 0: no cap.")] = 3_000,
+    bank_ms: Bank = 10_000,
+    increment_ms: Increment = 100,
+    move_cap_ms: MoveCap = 3_000,
     max_sets: Annotated[int, typer.Option(min=1, help="Gives up without a verdict after so many.")] = 10_000,
     concurrency: Annotated[int, typer.Option(min=1, help="Sets played at once.")] = max(1, (os.cpu_count() or 1) // 2),
     state: Annotated[Path | None, typer.Option("--state", metavar="FILE", help="Where the test is kept.")] = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.live import Live
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from arena.cli.challenge import showing_document
@@ -16,6 +16,7 @@ from arena.cli.dial import CALL_TIMEOUT_S, DEFAULT_ADDRESS, Address, bearer, cal
 from arena.cli.sprt import BIASED, EXIT_CODES, gauge
 from arena.errors import UserError
 from arena.ratings.sprt import Verdict
+from arena.settings import MOST
 from botarena.v1 import trial_service_pb2 as pb
 from botarena.v1.trial_service_pb2_grpc import TrialServiceStub
 
@@ -43,7 +44,7 @@ def trial(
     elo1: Annotated[float, typer.Option(help="H1: the new version is so much better.")] = 20.0,
     alpha: Annotated[float, typer.Option(help="How often H1 may be accepted though H0 is true.")] = 0.05,
     beta: Annotated[float, typer.Option(help="How often H0 may be accepted though H1 is true.")] = 0.05,
-    max_sets: Annotated[int, typer.Option(min=1, help="Gives up without a verdict after so many.")] = 2_000,
+    max_sets: Annotated[int, typer.Option(min=1, max=MOST, help="Gives up without a verdict after so many.")] = 2_000,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Until there is a verdict.")] = True,
     follow: Annotated[
         str | None, typer.Option("--follow", metavar="ID", help="Looks at one that was asked for.")
@@ -121,7 +122,7 @@ def _list(found: list[pb.Trial], *, as_json: bool) -> None:
     if as_json:
         print_json([_document(one) for one in found])
         return
-    table = Table("trial", "ladder", "new", "old", "sets", "LLR", "")
+    table = Table(Column("trial", no_wrap=True, overflow="fold"), "ladder", "new", "old", "sets", "LLR", "")
     for one in found:
         state = one.reason if one.over else "waits for " + ", ".join(one.away) if one.away else "open"
         table.add_row(

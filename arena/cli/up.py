@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from redis.exceptions import RedisError
 
 from arena import logs, settings, valkey
 from arena.cli.common import DataDir, console
 from arena.errors import UserError
+from arena.gateway.registry import connect_redis
 from arena.keys import load_or_create
 from arena.ladder.entry import open_ladders
 from arena.settings import Settings, split_address
@@ -138,6 +140,8 @@ async def _start(supervisor: Supervisor, chosen: Settings, stop: asyncio.Event) 
         supervisor.start(Service("valkey", valkey.command(path)))
         await _ready(supervisor, "valkey", f"unix:{path}", stop)
         redis_url = f"unix://{path}"
+    else:
+        await _redis_answers(redis_url)
     relay = chosen.gateway.relay_listen
     if relay.startswith("unix:"):
         relay = f"unix:{sockets / 'relay.sock'}"
@@ -172,12 +176,31 @@ def services(chosen: Settings, environment: Mapping[str, str]) -> list[Service]:
     return found
 
 
+async def _redis_answers(url: str) -> None:
+    """Raises UserError if it does not, before an arena seems to run in which nothing is ever played."""
+    redis = connect_redis(url)
+    try:
+        await redis.ping()
+    except RedisError as error:
+        raise UserError(
+            f"no Redis answers at {url.rpartition('@')[2]}: {error}; redis_url in arena.toml names it"
+        ) from None
+    finally:
+        await redis.aclose()
+
+
 async def _ready(supervisor: Supervisor, name: str, address: str, stop: asyncio.Event) -> None:
-    """Waits for a service to listen. Raises UserError with the end of its log if it does not."""
+    """Waits for a service to listen. Raises UserError with the end of its log if it does not, or what another one refuses."""
     waiting = asyncio.ensure_future(wait_for(address, START_TIMEOUT_S))
     stopping = asyncio.ensure_future(stop.wait())
-    await asyncio.wait((waiting, stopping), return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
+    refusing = asyncio.ensure_future(supervisor.refusals.get())
+    await asyncio.wait((waiting, stopping, refusing), return_when=asyncio.FIRST_COMPLETED)
+    for task in (stopping, refusing):
+        task.cancel()
+    if refusing.done() and not refusing.cancelled() and not stop.is_set():
+        waiting.cancel()
+        last = supervisor.log_of(refusing.result()).read_text(errors="replace").splitlines()[-1:]
+        raise UserError(f"{refusing.result()}: {''.join(last).removeprefix('arena: ')}")
     if stop.is_set() or waiting.result():
         waiting.cancel()
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Table, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, NoSuchModuleError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from arena.errors import ArenaError, Unavailable, UserError
@@ -169,6 +170,10 @@ def _revisions(connection: Connection) -> set[str]:
     return {str(row[0]) for row in connection.execute(text("SELECT version_num FROM alembic_version"))}
 
 
+def _damaged(why: BaseException | None) -> ArenaError:
+    return ArenaError(f"the database is damaged: {why}; put it back from a backup")
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     try:
@@ -180,4 +185,10 @@ def _translated() -> Iterator[None]:
     except DBAPIError as error:
         if error.connection_invalidated:
             raise Unavailable(f"the connection to the database was lost: {error.orig}") from error
+        if type(error) is DatabaseError:  # the others say what of a statement is wrong
+            raise _damaged(error.orig) from error
+        raise
+    except sqlite3.DatabaseError as error:  # while a connection is prepared, of which SQLAlchemy knows nothing yet
+        if type(error) is sqlite3.DatabaseError:
+            raise _damaged(error) from error
         raise

@@ -164,6 +164,8 @@ def leave(connection: Connection, tournament_id: int, name: str) -> None:
     mine = (tournament_entrant.c.tournament_id == tournament_id) & (tournament_entrant.c.name == name)
     state = select(tournament.c.state).where(tournament.c.id == tournament_id)
     started = connection.execute(state.with_for_update(key_share=True)).scalar_one()  # it may be about to start
+    if started == TournamentState.FINISHED:
+        raise UserError("the event is over")
     gone = (
         connection.execute(delete(tournament_entrant).where(mine))
         if started == TournamentState.OPEN

@@ -90,7 +90,8 @@ def leave(connection: Connection, event: store.Tournament, found: Bot) -> None:
 
 def enter_late(connection: Connection, event: store.Tournament, entering: store.Participant) -> store.Participant:
     """Enters somebody into a running event: it plays from the next round on. Raises UserError if that cannot be."""
-    store.locked(connection, event)
+    if store.locked(connection, event).state == store.TournamentState.FINISHED:
+        raise UserError(f"{event.spec.name} is over")
     state = store.load(connection, event)
     if not state.form.late_entries:
         raise UserError(f"nobody can enter a {event.spec.format} once it has begun")

@@ -78,7 +78,7 @@ async def doc(request: Request) -> Response:
 
     async def make() -> Content:
         path = DOCS / f"{name}.md"
-        if not _PAGE.fullmatch(name) or not path.is_file():
+        if not _PAGE.fullmatch(name) or path not in DOCS.glob("*.md"):
             raise NotHere(f"there is no page {name!r} in the documentation")
         text = path.read_text(encoding="utf-8")
         return Content(site.html("doc.html", title=title(text), body=rendered(text)).encode(), HTML)

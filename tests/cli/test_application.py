@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 import typer
 
+from arena.bench.processes import free_port
 from arena.cli import application
+from arena.cli.up import prepare
+from arena.settings import Settings
 
 WHOLE = typer.main.get_command(application())
 
@@ -78,3 +81,45 @@ def test_where_no_arena_is_none_is_made(words: tuple[str, ...], tmp_path: Path) 
     assert done.returncode == 2
     assert done.stderr.startswith(f"arena: there is no arena in {folder}: `arena up` begins one"), done.stderr
     assert not folder.exists()
+
+
+WRONG = {
+    "no Redis": (["up", "--redis-url", "redis://127.0.0.1:1"], "no Redis answers at redis://127.0.0.1:1"),
+    "a gateway for everybody": (["up"], "gateway: 0.0.0.0:0 is not a loopback address"),
+    "a damaged database": (["up"], "the database is damaged: file is not a database"),
+    "half a command": (["match", "random", "python 'x"], '"python \'x" is no command: No closing quotation'),
+    "a clock for ever": (["match", "random", "random", "--bank-ms", "99999999999999999999"], "1000000000"),
+    "a folder for a file": (["export", "pop-2p", "-o", "."], ". is a folder: --output names the file to write"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_cannot_be_is_told_at_once(what: str, tmp_path: Path) -> None:
+    """No traceback, and no arena that seems to run and in which nothing is ever played."""
+    words, told = WRONG[what]
+    own = {f"ARENA_{name}": f"127.0.0.1:{free_port()}" for name in ADDRESSES}
+    folder = tmp_path / "data"
+    folder.mkdir()
+    if what == "a damaged database":
+        (folder / "arena.db").write_text("garbage " * 100)
+    elif what == "a gateway for everybody":
+        own["ARENA_GATEWAY_LISTEN"] = "0.0.0.0:0"
+    elif what == "a folder for a file":
+        prepare(Settings(data_dir=folder))
+    environment = {**os.environ, **own, "ARENA_DATA_DIR": str(folder)}
+    command = [sys.executable, "-m", "arena", *words]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=90, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+ADDRESSES = (
+    "GATEWAY_LISTEN",
+    "GATEWAY_METRICS_LISTEN",
+    "SCHEDULER_METRICS_LISTEN",
+    "WEB_LISTEN",
+    "WORKER_METRICS_LISTEN",
+)

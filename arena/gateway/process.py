@@ -97,6 +97,7 @@ async def _start(settings: Settings, ends: contextlib.AsyncExitStack) -> tuple[G
     ends.callback(core.close)
     database = Database(settings.database_url)
     ends.callback(database.close)
+    database.refuse_newer()
     tokens = StoredTokens(database)
     redis = connect_redis(settings.redis_url) if settings.redis_url else None
     registry = None

@@ -37,7 +37,7 @@ class PersonPort(Port):
         self._person = person
         self._choosing: asyncio.Future[int] | None = None
 
-    async def offer(self, offer: pb.SetOffered, timeout_s: float) -> bytes | None:
+    async def offer(self, offer: pb.SetOffered, timeout_s: float, *, set_id: str = "") -> bytes | None:
         """A person is ready, and adds no nonce."""
         return b""
 

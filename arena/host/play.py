@@ -62,7 +62,9 @@ async def play_match(
             seat.void()
         if isinstance(error, SessionFailed):
             raise Voided(VoidReason.INFRA_VOID, str(error)) from error
-        if isinstance(error, Exception) and not isinstance(error, Voided):
+        if isinstance(error, Exception | SystemExit) and not isinstance(
+            error, Voided
+        ):  # rules must not end a worker either
             log.exception("match %s: the engine or the referee failed", spec.match_id)
             raise Voided(VoidReason.ENGINE_ERROR, repr(error)) from error
         raise

@@ -338,7 +338,7 @@ class Gateways:
             self._forget(key, port)
             port.freeze(asked)
             return False
-        if location is None:
-            return False
+        if location is None or self._versions.get(key) not in (None, location.version_id):
+            return False  # nowhere, or as another version, which plays none of its games
         port.freeze(asked)  # It is back; what passes until it is asked there is the arena's.
         return True

@@ -111,12 +111,12 @@ async def play_set(
     await journal.begin(deals)
     offers = [_offer(job, deals) for _ in job.players]
     nonces: dict[int, bytes] = {}
-    with metrics.SETS_RUNNING.track_inprogress():
+    with metrics.SETS_RUNNING.track_inprogress(), _offering(offers) as at:
         for number, deal in enumerate(deals):
-            opened = await _open(ports, len(job.players), begun=number > 0)
+            at[:] = opened = await _open(ports, len(job.players), begun=number > 0)
             if number == 0 or job.deal_mode == "shared":
                 with TRACES.span("offer"), _told(job):
-                    nonces = await _ready(offers, opened)
+                    nonces = await _ready(job.set_id, offers, opened)
             spec = _spec(job, deal, nonces)
             seats = [SessionSeat(opened[position], offers[position].offer_id) for position in deal.game.order]
             with logs.bound(match_id=spec.match_id), TRACES.span("match", match_id=spec.match_id, game=spec.game):
@@ -130,6 +130,18 @@ async def play_set(
                 opened[position].deliver(_notice(change))
             await ports.close_game()
             _count(finished)
+
+
+@contextmanager
+def _offering(offers: Sequence[pb.SetOffered]) -> Iterator[list[Port]]:
+    """To be filled with where the offers are made: a set that does not come to its end takes no credit any more."""
+    at: list[Port] = []
+    try:
+        yield at
+    except BaseException:
+        for port, offer in zip(at, offers, strict=False):
+            port.release_offer(offer.offer_id)
+        raise
 
 
 @contextmanager
@@ -185,15 +197,13 @@ async def _open(ports: Ports, players: int, *, begun: bool) -> list[Port]:
     return opened
 
 
-async def _ready(offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict[int, bytes]:
-    """The nonces by position. Raises NotReady after telling the bots that were ready."""
+async def _ready(set_id: str, offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict[int, bytes]:
+    """The nonces by position. Raises NotReady."""
     answers = await asyncio.gather(
-        *(port.offer(offer, READY_TIMEOUT_S) for port, offer in zip(ports, offers, strict=True))
+        *(port.offer(offer, READY_TIMEOUT_S, set_id=set_id) for port, offer in zip(ports, offers, strict=True))
     )
     missing = tuple(position for position, nonce in enumerate(answers) if nonce is None)
     if missing:
-        for port, offer in zip(ports, offers, strict=True):
-            port.release_offer(offer.offer_id)
         raise NotReady(missing)
     return {position: nonce[:NONCE_BYTES] for position, nonce in enumerate(answers) if nonce is not None}
 

@@ -59,6 +59,7 @@ class Worker:
 
     def start(self) -> None:
         """Registers the worker and begins its heartbeat. Raises ArenaError if the database does not answer."""
+        self._database.refuse_newer()
         write_spooled(self._database, self._store.spooled)
         self._thread.start()
         self._ready.wait()

@@ -54,6 +54,7 @@ async def serve(settings: Settings) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     redis_url = settings.required_redis()
     database = Database(settings.database_url)
+    database.refuse_newer()
     with database.write() as connection:
         open_ladders(connection, settings.ladders)
     redis = connect_redis(redis_url)

@@ -108,12 +108,21 @@ class Database:
             if not self.sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
             config = migrations.config(connection)
-            if unknown := _revisions(connection) - migrations.known_revisions(config):
-                raise ArenaError(
-                    f"the database was written by a newer version of the arena (schema {', '.join(sorted(unknown))}); "
-                    "install that version"
-                )
+            _refuse_newer(_revisions(connection), migrations.known_revisions(config))
             command.upgrade(config, "head")
+
+    def refuse_newer(self) -> None:
+        """For a process that finds its schema as others made it. Raises ArenaError if a newer arena did; a database that does
+        not answer now is no reason not to begin.
+        """
+        from arena.storage import migrations  # noqa: PLC0415
+
+        try:
+            if self.exists():
+                with self.read() as connection:
+                    _refuse_newer(_revisions(connection), migrations.known_revisions(migrations.config(connection)))
+        except Unavailable:
+            return
 
     @contextmanager
     def _schema_change(self) -> Iterator[Connection]:
@@ -168,6 +177,14 @@ def _revisions(connection: Connection) -> set[str]:
     if not connection.dialect.has_table(connection, "alembic_version"):
         return set()
     return {str(row[0]) for row in connection.execute(text("SELECT version_num FROM alembic_version"))}
+
+
+def _refuse_newer(found: set[str], known: frozenset[str]) -> None:
+    if unknown := found - known:
+        raise ArenaError(
+            f"the database was written by a newer version of the arena (schema {', '.join(sorted(unknown))}); "
+            "install that version"
+        )
 
 
 def _damaged(why: BaseException | None) -> ArenaError:

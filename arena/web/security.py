@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
+from urllib.parse import unquote_plus
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -33,6 +35,7 @@ HEADERS: Final = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), interest-cohort=()",
 }
 MAX_QUERY: Final = 2_000
+_TOKEN: Final = re.compile("arena_[0-9A-Za-z]{8}_[0-9A-Za-z]{8}")
 
 
 class Guard:
@@ -73,6 +76,7 @@ def _refused(path: str, query: bytes) -> tuple[int, str] | None:
         return 404, "There is no such page."
     if b"%00" in query or b"\0" in query:
         return 400, "No name has the character NUL."
-    if b"token=" in query or b"arena_" in query or len(query) > MAX_QUERY:
+    given = unquote_plus(query.decode("latin-1"))
+    if "token=" in given or _TOKEN.search(path) or "arena_" in given or len(query) > MAX_QUERY:
         return 400, "A token does not belong into an address, and no address is so long."
     return None

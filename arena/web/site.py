@@ -64,6 +64,7 @@ class Site:
         self.settings = settings
         settings.data_dir.mkdir(parents=True, exist_ok=True)  # for exports; and one that cannot be is told now
         self.database = Database(settings.database_url)
+        self.database.refuse_newer()
         self.records = RecordStore(settings.data_dir)
         self.latencies = Latencies(self.records)
         self.cache = Cache()

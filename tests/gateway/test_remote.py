@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
@@ -14,6 +15,7 @@ from arena.host.play import Finished, Voided
 from arena.host.port import Port, SessionFailed
 from arena.host.sets import GameDeal, GameJob, SetJob, play_set
 from arena.match.spec import Player, TimeControl, VoidReason
+from botarena.internal.v1 import relay_pb2 as relay
 from botarena.v1 import play_pb2 as pb
 
 
@@ -84,6 +86,47 @@ async def test_r87_a_bot_that_is_out_of_the_arenas_reach_is_not_absent(
         with pytest.raises(Voided) as void:
             await play_set(job(), Acquired(gateways), NoJournal(), Ed25519PrivateKey.generate())
         assert void.value.reason is VoidReason.INFRA_VOID
+
+
+async def test_r33_a_loser_does_not_escape_as_another_version() -> None:
+    """Its clock runs: what is there by its name and instance plays none of its games, so that it is absent as any other."""
+    async with remote.Gateways(OneBot(), "w", lambda: 1) as gateways:
+        port, key = Port("its own", lambda _: None), (1, "0")
+        gateways._ports[key], gateways._where[key] = port, "unix:there"
+        for version, frozen in ((1, False), (2, True)):
+            gateways._versions[key] = version
+            assert await gateways._elsewhere(key, port, "its own") is frozen
+            assert port.frozen is frozen
+
+
+async def test_r76_a_set_that_comes_to_nothing_takes_no_credit() -> None:
+    """The bots of a void set are free at once for the next, which may be that set again."""
+    sent: list[relay.WorkerEvent] = []
+
+    class Answering:
+        """Sessions whose bots are ready, and which are lost when something is asked."""
+
+        async def open(self, position: int) -> Port:
+            def send(event: relay.WorkerEvent) -> None:
+                sent.append(event)
+                if event.HasField("offer"):
+                    ready = relay.ReadyReceived(offer_id=event.offer.offer.offer_id, nonce=bytes(16))
+                    port.handle(relay.GatewayEvent(ready=ready))
+                elif event.HasField("ask"):
+                    asyncio.get_running_loop().call_soon(port.fail, "lost")
+
+            port = Port(f"s{position}", send)
+            return port
+
+        async def close_game(self) -> None:
+            pass
+
+    with pytest.raises(Voided):
+        await play_set(job(), Answering(), NoJournal(), Ed25519PrivateKey.generate())
+    offered = {event.session: event.offer.offer.offer_id for event in sent if event.HasField("offer")}
+    assert {event.offer.set_id for event in sent if event.HasField("offer")} == {"s_1"}
+    assert {event.session: event.release_offer for event in sent if event.release_offer} == offered
+    assert len(offered) == 2
 
 
 async def test_a_bot_that_is_nowhere_is_not_there() -> None:

@@ -40,15 +40,29 @@ def taken() -> Iterator[str]:
         yield f"127.0.0.1:{other.getsockname()[1]}"
 
 
-def run(command: Sequence[str], folder: Path, **variables: str) -> tuple[int, str]:
+def run(command: Sequence[str], folder: Path, *, upgrade: bool = True, **variables: str) -> tuple[int, str]:
     """A process of an arena with ports of its own: its status and what it said."""
     database = Database(Settings(data_dir=folder).database_url)
-    database.upgrade()
+    if upgrade:
+        database.upgrade()
     database.close()
     own = {f"ARENA_{name}": f"127.0.0.1:{free_port()}" for _, name, _ in LISTENERS}
     environment = {**os.environ, **own, "ARENA_DATA_DIR": str(folder), **variables}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     return ended.returncode, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_r83_no_process_serves_on_a_newer_schema(process: str, tmp_path: Path, redis_url: str) -> None:
+    """Whichever is started from an older installation beside the others says so and ends."""
+    database = Database(Settings(data_dir=tmp_path).database_url)
+    database.upgrade()
+    with database.write() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    database.close()
+    ended, said = run(PROCESSES[process], tmp_path, upgrade=False, ARENA_REDIS_URL=redis_url)
+    assert ended == (EXIT_STATUS if process == "worker" else 2), said
+    assert "the database was written by a newer version of the arena (schema 9999); install that version" in said
 
 
 @pytest.mark.parametrize(("process", "setting", "status"), LISTENERS)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
+from arena.host.play import Voided
 from arena.host.port import Port
 from arena.host.seats import SessionSeat
-from arena.match.referee import Reply
-from arena.match.spec import SeatReason
+from arena.match.referee import Reply, Request
+from arena.match.spec import SeatReason, VoidReason
 from botarena.internal.v1 import relay_pb2 as relay
 from botarena.v1 import play_pb2 as pb
 from tests.match.support import play, spec, uniform
@@ -33,3 +36,15 @@ def test_everybody_is_told_of_a_seat_that_goes_on_with_default_actions() -> None
 def test_a_game_of_two_ends_with_a_fault() -> None:
     """Nobody goes on."""
     assert told(players=2) == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), SystemExit(3)])
+def test_r76_rules_that_fail_void_their_match_and_end_nothing_else(error: BaseException) -> None:
+    """A game's author may call sys.exit() too: the worker that plays it goes on."""
+
+    def broken(_: Request) -> Reply:
+        raise error
+
+    with pytest.raises(Voided) as void:
+        play(spec(), broken, uniform(2), uniform(3))
+    assert void.value.reason is VoidReason.ENGINE_ERROR

@@ -30,3 +30,16 @@ def test_an_address_with_a_nul_reaches_no_page(address: str, status: int) -> Non
     assert answer.status_code == status
     assert HEADERS.items() <= dict(answer.headers).items()
     assert ("problem" in answer.headers["content-type"]) == address.startswith("/api/")
+
+
+TOKEN = "arena_ABCDEFGH_" + 38 * "x"
+
+
+@pytest.mark.parametrize(
+    "address", [f"/bots/{TOKEN}", f"/docs/{TOKEN}", f"/matches?bot={TOKEN.replace('_', '%5F')}", "/?%74oken=x"]
+)
+def test_r43_a_token_in_an_address_reaches_no_page_however_it_is_written(address: str) -> None:
+    """Addresses end up in logs and histories, and a page must not repeat it."""
+    answer = TestClient(Guard(unreachable)).get(address)
+    assert answer.status_code == 400
+    assert TOKEN not in answer.text

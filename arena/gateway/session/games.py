@@ -187,6 +187,12 @@ class Games:
             self._ended.append(game_id)
             self._offers.game_ended(game.started.offer_id, counts=counts)
 
+    def end_set(self, offer_id: str) -> None:
+        """The set is played anew: what is left of this attempt is void."""
+        for game_id in [i for i, game in self._games.items() if game.started.offer_id == offer_id]:
+            self._void(game_id)
+        self._offers.release(offer_id)
+
     def let_go(self, game_id: str) -> None:
         """The worker looks for the bot elsewhere: the game stands still here.
 

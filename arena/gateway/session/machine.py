@@ -245,6 +245,9 @@ class Session:
             case "cancel":
                 self._games.cancel(event.cancel)
             case "offer":
+                # Its worker is dead, or was for so long that the set went to another: the bot is free for what comes now.
+                for earlier in self._offers.superseded(event.offer):
+                    self._games.end_set(earlier)
                 self._offers.offered(worker, event.offer, self._offer_refusal())
             case "release_offer":
                 self._offers.release(event.release_offer)

@@ -153,7 +153,10 @@ class Offer(google.protobuf.message.Message):
     OFFER_FIELD_NUMBER: builtins.int
     TIMEOUT_MS_FIELD_NUMBER: builtins.int
     STORY_FIELD_NUMBER: builtins.int
+    SET_ID_FIELD_NUMBER: builtins.int
     timeout_ms: builtins.int
+    set_id: builtins.str
+    """The set. An offer of it ends whatever an earlier attempt of it still holds, whoever made that."""
     @property
     def offer(self) -> botarena.v1.play_pb2.SetOffered: ...
     @property
@@ -166,9 +169,10 @@ class Offer(google.protobuf.message.Message):
         offer: botarena.v1.play_pb2.SetOffered | None = ...,
         timeout_ms: builtins.int = ...,
         story: global___Story | None = ...,
+        set_id: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["offer", b"offer", "story", b"story"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["offer", b"offer", "story", b"story", "timeout_ms", b"timeout_ms"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["offer", b"offer", "set_id", b"set_id", "story", b"story", "timeout_ms", b"timeout_ms"]) -> None: ...
 
 global___Offer = Offer
 

@@ -37,7 +37,9 @@ class PersonPort(Port):
         self._person = person
         self._choosing: asyncio.Future[int] | None = None
 
-    async def offer(self, offer: pb.SetOffered, timeout_s: float, *, set_id: str = "") -> bytes | None:
+    async def offer(
+        self, offer: pb.SetOffered, timeout_s: float, *, set_id: str = "", attempt: int = 0
+    ) -> bytes | None:
         """A person is ready, and adds no nonce."""
         return b""
 

@@ -80,17 +80,20 @@ class Port:
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
 
-    async def offer(self, offer: pb.SetOffered, timeout_s: float, *, set_id: str = "") -> bytes | None:
+    async def offer(
+        self, offer: pb.SetOffered, timeout_s: float, *, set_id: str = "", attempt: int = 0
+    ) -> bytes | None:
         """The bot's nonce once it is ready; None if it is not within ``timeout_s``.
 
-        What an earlier attempt of the set ``set_id`` still holds of the bot ends with it.
+        What other attempts of the set ``set_id`` still hold of the bot ends with it.
         """
         if self.gone:
             return None
         future: asyncio.Future[relay.ReadyReceived | None] = asyncio.get_running_loop().create_future()
         self._offers[offer.offer_id] = future
         timeout_ms = int(timeout_s * 1000)
-        self._event(offer=relay.Offer(offer=offer, timeout_ms=timeout_ms, story=STORY.get(), set_id=set_id))
+        story = STORY.get()
+        self._event(offer=relay.Offer(offer=offer, timeout_ms=timeout_ms, story=story, set_id=set_id, attempt=attempt))
         try:
             async with asyncio.timeout(timeout_s + GRACE_S):
                 ready = await future

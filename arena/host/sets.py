@@ -116,7 +116,7 @@ async def play_set(
             at[:] = opened = await _open(ports, len(job.players), begun=number > 0)
             if number == 0 or job.deal_mode == "shared":
                 with TRACES.span("offer"), _told(job):
-                    nonces = await _ready(job.set_id, offers, opened)
+                    nonces = await _ready(job, offers, opened)
             spec = _spec(job, deal, nonces)
             seats = [SessionSeat(opened[position], offers[position].offer_id) for position in deal.game.order]
             with logs.bound(match_id=spec.match_id), TRACES.span("match", match_id=spec.match_id, game=spec.game):
@@ -197,10 +197,13 @@ async def _open(ports: Ports, players: int, *, begun: bool) -> list[Port]:
     return opened
 
 
-async def _ready(set_id: str, offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict[int, bytes]:
+async def _ready(job: SetJob, offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict[int, bytes]:
     """The nonces by position. Raises NotReady."""
     answers = await asyncio.gather(
-        *(port.offer(offer, READY_TIMEOUT_S, set_id=set_id) for port, offer in zip(ports, offers, strict=True))
+        *(
+            port.offer(offer, READY_TIMEOUT_S, set_id=job.set_id, attempt=job.attempt)
+            for port, offer in zip(ports, offers, strict=True)
+        )
     )
     missing = tuple(position for position, nonce in enumerate(answers) if nonce is None)
     if missing:

@@ -95,10 +95,10 @@ class Table:
         request = pb.DecisionRequested(game_id=game, decision_id=decision, clock=clock)
         self.worker(key, ask=rpb.Ask(request=request, limit_ms=limit_ms, elapsed_ms=elapsed_ms))
 
-    def offer(self, offer: str = "o", games: int = 1, *, set_id: str = "", key: str = "w") -> None:
+    def offer(self, offer: str = "o", games: int = 1, *, of: tuple[str, int] = ("", 0), key: str = "w") -> None:
         """The worker offers a set."""
         offered = pb.SetOffered(offer_id=offer, games=games)
-        self.worker(key, offer=rpb.Offer(offer=offered, timeout_ms=10_000, set_id=set_id))
+        self.worker(key, offer=rpb.Offer(offer=offered, timeout_ms=10_000, set_id=of[0], attempt=of[1]))
 
     def ready(self, offer: str = "o", nonce: bytes = b"") -> None:
         """The bot is ready."""
@@ -528,21 +528,30 @@ def test_never_more_sets_than_credit() -> None:
 def test_r66_a_bot_is_free_for_the_set_that_its_dead_worker_played() -> None:
     """Another worker plays it anew: what the first one's attempt still held is void, and takes no credit."""
     table = Table(credit=1)
-    table.offer("a", games=2, set_id="s")
+    table.offer("a", games=2, of=("s", 1))
     table.ready("a")
     table.start("g", offer="a")
     table.read()
     table.do(table.session.worker_down("w", table.now_us))
     table.told()
-    table.offer("b", games=2, set_id="another", key="v")
+    table.offer("b", games=2, of=("another", 1), key="v")
     assert table.told() == ["offer_refused"]
-    table.offer("c", games=2, set_id="s", key="v")
+    table.offer("c", games=2, of=("s", 2), key="v")
     ended, offered = table.read()
     assert (ended.game_id, ended.end) == ("g", pb.MatchEnded.END_VOID)
     assert offered.offer_id == "c"
     table.ready("c")
     assert table.told() == ["ready"]
     assert table.session.taken == 1
+
+
+def test_a_program_that_sits_on_two_seats_of_a_table_has_both() -> None:
+    """House bots may: two offers of one attempt do not end each other."""
+    table = Table(credit=2)
+    for offer in ("a", "b"):
+        table.offer(offer, of=("s", 1))
+        table.ready(offer)
+    assert table.session.taken == 2
 
 
 def test_credit_of_a_set_that_never_begins_comes_back(table: Table) -> None:

@@ -21,6 +21,7 @@ class SetOffer:
 
     worker: str
     set_id: str
+    attempt: int
     message: pb.SetOffered
     deadline_us: int
     games_left: int
@@ -67,15 +68,15 @@ class Offers:
             self._refuse(worker, offer_id, refusal)
         else:
             deadline_us = self._out.now_us + offer.timeout_ms * 1000
-            self._offers[offer_id] = SetOffer(worker, offer.set_id, offer.offer, deadline_us, offer.offer.games)
+            self._offers[offer_id] = SetOffer(
+                worker, offer.set_id, offer.attempt, offer.offer, deadline_us, offer.offer.games
+            )
             self._out.tell(offer.offer, vital=True)
             self._out.wake(deadline_us, TimerKind.OFFER, offer_id)
 
     def superseded(self, offer: rpb.Offer) -> list[str]:
-        """The offers of earlier attempts of the set that is offered now."""
-        if not offer.set_id:
-            return []
-        return [i for i, one in self._offers.items() if one.set_id == offer.set_id and i != offer.offer.offer_id]
+        """The offers of other attempts of the set that is offered now. Of one attempt there may be several: seats of a table."""
+        return [i for i, one in self._offers.items() if one.set_id == offer.set_id and one.attempt != offer.attempt]
 
     def awaits(self, offer_id: str) -> bool:
         """Whether a Ready for it was asked and not given."""

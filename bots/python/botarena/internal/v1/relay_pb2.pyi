@@ -154,9 +154,11 @@ class Offer(google.protobuf.message.Message):
     TIMEOUT_MS_FIELD_NUMBER: builtins.int
     STORY_FIELD_NUMBER: builtins.int
     SET_ID_FIELD_NUMBER: builtins.int
+    ATTEMPT_FIELD_NUMBER: builtins.int
     timeout_ms: builtins.int
     set_id: builtins.str
-    """The set. An offer of it ends whatever an earlier attempt of it still holds, whoever made that."""
+    """The set, and its how many-th attempt. An offer of it ends whatever other attempts still hold, whoever made them."""
+    attempt: builtins.int
     @property
     def offer(self) -> botarena.v1.play_pb2.SetOffered: ...
     @property
@@ -170,9 +172,10 @@ class Offer(google.protobuf.message.Message):
         timeout_ms: builtins.int = ...,
         story: global___Story | None = ...,
         set_id: builtins.str = ...,
+        attempt: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["offer", b"offer", "story", b"story"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["offer", b"offer", "set_id", b"set_id", "story", b"story", "timeout_ms", b"timeout_ms"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["attempt", b"attempt", "offer", b"offer", "set_id", b"set_id", "story", b"story", "timeout_ms", b"timeout_ms"]) -> None: ...
 
 global___Offer = Offer
 

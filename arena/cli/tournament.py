@@ -108,7 +108,11 @@ def organising(connection: Connection, site: Site) -> store.Tournament:
     """The event, for somebody who may run it. Raises UserError."""
     event = site.event(connection)
     if site.arena is not None and (principal := caller(connection)) is not None:
-        store.require_organiser(connection, event.id, principal.account_id)
+        try:
+            store.require_organiser(connection, event.id, principal.account_id)
+        except UserError as error:
+            why = f"{error}; ARENA_TOKEN says who you are: without it you are whoever owns the database"
+            raise UserError(why) from None
     return event
 
 

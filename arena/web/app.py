@@ -59,6 +59,7 @@ ROUTES: Final = (
     Route("/games/{name}", reading.game),
     Route("/docs", reading.docs),
     Route("/docs/first-bot/{language}", reading.kit),
+    Route("/docs/pictures/{name}", reading.picture),
     Route("/docs/{page}", reading.doc),
     Route("/status", status.page),
     Route("/metrics", exporter.page),

@@ -9,7 +9,7 @@ from typing import Final
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 import engines
 from arena import kits
@@ -24,7 +24,9 @@ HOUR: Final = 60
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
 _TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 _LINK: Final = re.compile(r'<a href="([^"]*)">(.*?)</a>', re.DOTALL)
-_DOC: Final = re.compile(r"(?:(?:\.\./)*docs/)?([a-z0-9-]+)\.md(?:#.*)?")
+_DOC: Final = re.compile(r"(?:(?:\.\./)*docs/)?([a-z0-9-]+)\.md(#.*)?")
+_HEADING: Final = re.compile(r"<(h[1-6])>(.*?)</\1>", re.DOTALL)
+_COMMENT: Final = re.compile(r"^<!--.*?-->$\n*", re.DOTALL | re.MULTILINE)
 _KIT: Final = re.compile(r"(?:\.\./)*bots/([a-z]+)/README\.md")
 _PAGE: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -86,6 +88,15 @@ async def doc(request: Request) -> Response:
     return await site.page(request, ("doc", name), WARM_S, make)
 
 
+async def picture(request: Request) -> Response:
+    """``/docs/pictures/{name}``: what a page of the documentation shows."""
+    there = {path.name: path for path in (DOCS / "pictures").glob("*.png")}
+    path = there.get(request.path_params["name"])
+    if path is None:
+        raise NotHere("there is no such picture in the documentation")
+    return FileResponse(path)
+
+
 async def kit(request: Request) -> Response:
     """``/docs/first-bot/{language}``: what the language's kit says of itself."""
     site: Site = request.app.state.site
@@ -110,16 +121,23 @@ def _reachable(link: re.Match[str]) -> str:
     """A link between files of the project as one between pages; its text alone where no page shows the file."""
     target, text = link[1], link[2]
     if page := _DOC.fullmatch(target):
-        return f'<a href="/docs/{page[1]}">{text}</a>'
+        return f'<a href="/docs/{page[1]}{page[2] or ""}">{text}</a>'
     if readme := _KIT.fullmatch(target):
         return f'<a href="/docs/first-bot/{readme[1]}">{text}</a>'
     return link[0] if target.startswith(("http://", "https://", "/", "#")) else text
 
 
+def _anchored(heading: re.Match[str]) -> str:
+    """A heading that links within its page reach, by the name that GitHub gives it."""
+    words = re.sub(r"<[^>]*>|&[a-z]+;", "", heading[2]).lower()
+    name = re.sub(r"[^\w -]", "", words).strip().replace(" ", "-")
+    return f'<{heading[1]} id="{name}">{heading[2]}</{heading[1]}>'
+
+
 def rendered(text: str) -> Markup:
-    """Markdown as HTML; HTML in it stays text. Wide tables and code scroll by themselves."""
-    html = _MARKDOWN.render(text)
-    html = _LINK.sub(_reachable, html)
+    """Markdown as HTML; HTML in it stays text; comments are for authors. Wide tables and code scroll by themselves."""
+    html = _MARKDOWN.render(_COMMENT.sub("", text))
+    html = _LINK.sub(_reachable, _HEADING.sub(_anchored, html))
     html = html.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
     html = html.replace("</table>", "</table></div>")
     html = html.replace("<pre>", '<pre tabindex="0">')

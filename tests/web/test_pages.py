@@ -13,6 +13,7 @@ import pytest
 from arena import kits
 from arena.match.record import parse_record
 from arena.match.replay import verify
+from arena.web.reading import DOCS
 from arena.web.words import reason
 from tests.web.support import CHALLENGE, POP, WebArena
 
@@ -236,3 +237,15 @@ def test_each_language_has_its_first_bot(web: WebArena) -> None:
         for target in re.findall(r'href="([^"#]+)"', body):
             assert target.startswith("https://") or web.get(target).status == 200, (address, target)
     assert web.get("/docs/first-bot/cobol").status == 404
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in DOCS.glob("*.md")))
+def test_links_within_the_documentation_arrive(web: WebArena, page: str) -> None:
+    """Each link to a page, a heading or a picture of it has what it names; what is for authors alone is not shown."""
+    text = web.get(f"/docs/{page}").text
+    assert "&lt;!--" not in text
+    for address in re.findall(r'(?:href|src)="((?:/docs/|#|pictures/)[^"]*)"', text):
+        path, _, name = address.partition("#")
+        there = web.get(f"/docs/{path or page}" if not path.startswith("/") else path)
+        assert there.status == 200, address
+        assert not name or f'id="{name}"' in there.text, address

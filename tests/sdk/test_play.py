@@ -26,6 +26,14 @@ async def finished(task: asyncio.Task[None]) -> None:
     await asyncio.wait_for(task, PATIENCE_S)
 
 
+@pytest.mark.parametrize("wrong", [{"version": 2}, {"name": 7}])
+def test_a_number_for_a_name_is_told_where_it_is_written(wrong: dict[str, Any]) -> None:
+    """An easy slip, and protobuf's own words for it name neither."""
+    ((what, given),) = wrong.items()
+    with pytest.raises(TypeError, match=f'{what} is a string: {what}="{given}"'):
+        botarena.bot("pop", **wrong)
+
+
 async def test_a_function_plays_a_whole_match() -> None:
     """Hello says what the decorator said; Ready has a nonce; the act answers what was asked; DONE ends the process."""
 

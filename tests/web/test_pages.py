@@ -183,7 +183,7 @@ def test_markdown_is_rendered_without_its_html() -> None:
     html = rendered("# A\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
     assert "<script" not in html
     assert "javascript:" not in html.replace("[x](javascript:alert(1))", "")
-    assert "<h1>A</h1>" in html
+    assert '<h1 id="a">A</h1>' in html
     assert "<td>1</td>" in html
 
 

@@ -101,6 +101,9 @@ def bot(
             raise TypeError("write @botarena.bot() with parentheses; games are named by strings")
     if players and not games:
         raise TypeError("players=... needs the games it is for, e.g. @botarena.bot('balloon-challenge', players=[2])")
+    for what, given in (("name", name), ("version", version)):
+        if not isinstance(given, str):
+            raise TypeError(f'{what} is a string: {what}="{given}"')
     profile = Profile(games, tuple(players), name, version, text, typed_actions, json, history)
 
     def mark(target: _T) -> _T:

@@ -26,7 +26,17 @@ def newest(web: WebArena, slug: str) -> Any:
 def addresses(web: WebArena) -> list[str]:
     """One of each kind of page."""
     match = newest(web, CHALLENGE)
-    fixed = ["/", "/ladders", "/matches", "/games", "/games/balloon-race", "/docs", "/docs/records", "/docs/boards", "/status"]
+    fixed = [
+        "/",
+        "/ladders",
+        "/matches",
+        "/games",
+        "/games/balloon-race",
+        "/docs",
+        "/docs/records",
+        "/docs/boards",
+        "/status",
+    ]
     play = ["/play", "/play/new/balloon-race"]
     return [
         *fixed,

@@ -7,6 +7,7 @@ A broken stream is not repaired here. The gateway lets the worker's games stand 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NoReturn, Protocol, TypeAlias
@@ -20,6 +21,8 @@ from arena.gateway.core import GatewayCore
 from arena.gateway.server import start
 from arena.gateway.session import encode_element
 from botarena.internal.v1 import relay_pb2 as rpb
+
+log = logging.getLogger(__name__)
 
 RELAY_SERVICE: Final = "botarena.internal.v1.RelayService"
 HEARTBEAT_S: Final = 1.0
@@ -316,8 +319,10 @@ class RelayClient:
             await first_of(read(), write(), pulse.until_silence())
         except grpc.aio.AioRpcError as error:
             reason = error.details() or error.code().name
-        except (grpc.aio.BaseError, asyncio.InvalidStateError, DecodeError) as error:
-            reason = str(error)
+        except Exception as error:  # whatever it is: nobody looks elsewhere for bots of a link that is not known to be down
+            reason = str(error) or repr(error)
+            if not isinstance(error, (grpc.aio.BaseError, asyncio.InvalidStateError, DecodeError)):
+                log.exception("the link to the gateway at %s", self.address)
         finally:
             wire.cancel()
         self._on_down(reason)

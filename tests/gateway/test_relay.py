@@ -148,3 +148,17 @@ async def test_a_gateway_that_stops_is_noticed(arena: Arena, tmp_path: Path) -> 
     await asyncio.wait_for(worker.down.get(), 3)
     await worker.client.close()
     assert worker.down.empty()
+
+
+async def test_a_link_that_ends_by_an_error_that_nobody_thought_of_is_down(arena: Arena, relay: RelayServer) -> None:
+    """Else its worker would think for ever that it is up."""
+    down: asyncio.Queue[str] = asyncio.Queue()
+
+    def wrong(_event: rpb.GatewayEvent) -> None:
+        raise KeyError("a bug")
+
+    client = RelayClient(relay.address, worker="w", epoch=1, on_event=wrong, on_down=down.put_nowait)
+    await client.start()
+    client.send(rpb.WorkerEvent(session="nobody", release_offer="x"))
+    assert "a bug" in await asyncio.wait_for(down.get(), 3)
+    await client.close()

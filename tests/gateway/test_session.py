@@ -703,11 +703,32 @@ def test_r3_kinds_that_do_not_exist_yet_are_ignored(table: Table) -> None:
 
 
 def test_a_session_is_over_when_nobody_and_nothing_is_left(table: Table) -> None:
-    """It lives on without a stream exactly as long as a game does."""
+    """It lives on without a stream as long as a game does, and for a while after the bot has left."""
     table.start()
     table.vanish()
-    assert not table.session.is_over
     table.end()
+    assert not table.session.is_over
+    table.after(60 * S)
+    assert table.session.is_over
+
+
+def test_r10_a_bot_that_has_just_left_is_not_unknown(table: Table) -> None:
+    """A game that is brought to it runs out on its own clock, as an absence; later nobody of that name was ever here."""
+    table.vanish()
+    assert not table.session.is_over
+    table.start()
+    assert table.up[-1].WhichOneof("event") == "session_lost"
+    table.ask()
+    table.after(40 * S)
+    assert table.up[-1].expired.disconnected
+    table.end()
+    table.after(60 * S)
+    assert table.session.is_over
+
+
+def test_r10_a_bot_that_the_arena_sent_away_is_unknown_at_once(table: Table) -> None:
+    """Where it went to be asked is no absence of its own."""
+    table.do(table.session.drain(1000, table.now_us))
     assert table.session.is_over
 
 

@@ -77,10 +77,10 @@ class SimBot:
             pause, self._away_s = self._away_s, 0.0
             await asyncio.sleep(pause or self._rng.uniform(0.02, min(0.5 * 2 ** (failures - 1), 4.0)))
 
-    def move(self) -> None:
+    def move(self, away_s: float = 0.1) -> None:
         """Leaves its stream and opens another."""
         if self._wire is not None:
-            self._leave(self._wire, 0.1)
+            self._leave(self._wire, away_s)
 
     async def _send(self, wire: ClientWire, *events: pb.BotEvent) -> None:
         await wire.write(pb.PlayRequest(events=events).SerializeToString())

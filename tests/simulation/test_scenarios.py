@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from arena.host import player
-from arena.storage.tables import attempt, game_set
+from arena.storage.tables import attempt, game_set, result
 from tests.simulation.world import History, Trouble, World, simulate
 
 QUIET = 3
@@ -238,3 +238,27 @@ def test_r67_who_came_back_where_it_was_needs_no_redis() -> None:
         world.registry.down = False
 
     play(trouble)
+
+
+@pytest.mark.parametrize("shown_s", [0.3, 1.0])
+def test_r10_a_bot_that_shows_itself_elsewhere_for_a_moment_has_left_all_the_same(shown_s: float) -> None:
+    """Else who is about to lose would turn up at another gateway and be gone before anybody asks it there: void."""
+    faults: list[str] = []
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 8)
+        await asyncio.sleep(1)
+        loser = next(bot for bot in world.bots if bot.games)
+        everywhere = world.gateways
+        here = next(a for a, g in everywhere.items() if any(s.identity.bot == loser.name for s in g.core.sessions))
+        world.gateways = {address: gateway for address, gateway in everywhere.items() if address != here}
+        loser.move(0.05)
+        await asyncio.sleep(0.1 + shown_s)
+        world.gateways = everywhere
+        loser.move(90.0)
+        await asyncio.sleep(80)
+        faults.extend(str(reasons) for (reasons,) in rows(world, select(result.c.reasons)))
+        assert not attempts(world, "VOID")
+
+    play(trouble, seed=8)
+    assert any("DISCONNECT" in reasons for reasons in faults)

@@ -51,6 +51,7 @@ class Session:
         self.credit = 0
         self.draining = False
         self._absences = 0
+        self._just_left = False
         self._limits: Final = limits
         self._conduct: Final = conduct
         self._tally: Final = tally
@@ -73,8 +74,8 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """True if it can be forgotten: nobody is there and nothing runs."""
-        return self._out.stream is None and not self._games and not self._offers
+        """True if it can be forgotten: nobody is there or has just left, and nothing runs."""
+        return self._out.stream is None and not self._games and not self._offers and not self._just_left
 
     @property
     def games(self) -> int:
@@ -146,7 +147,7 @@ class Session:
         self._out.now_us = now_us
         if stream == self.stream:
             self._out.shut()
-            self._tell_lost()
+            self._tell_lost(by_itself=True)
         return self._out.effects()
 
     def misconduct(self, failure: Failure, now_us: int) -> list[Effect]:
@@ -306,6 +307,7 @@ class Session:
                     self._ping()
             case TimerKind.AWAY:
                 if timer.number == self._absences and not self.connected:
+                    self._just_left = False
                     self._games.forget_quiet()
                     self._watch_absence()
         return self._finish()
@@ -364,9 +366,15 @@ class Session:
     def _close(self, last: pb.Draining | None = None, failure: Failure | None = None, *, flush: bool = False) -> None:
         if self.connected:
             self._out.close(last, failure, flush=flush)
-            self._tell_lost()
+            self._tell_lost(by_itself=last is None)
 
-    def _tell_lost(self) -> None:
+    def _tell_lost(self, *, by_itself: bool) -> None:
+        """The bot is away; ``by_itself`` if by its own doing.
+
+        Then the session lives on for a while although nothing runs in it: a worker that has just heard of the bot here may be about
+        to ask it, and is to learn that it left. Of a session that it does not know a gateway could not say whose fault that is.
+        """
+        self._just_left = by_itself
         self._games.left()
         for worker in self._workers():
             self._out.to_worker(
@@ -376,8 +384,9 @@ class Session:
         self._watch_absence()
 
     def _watch_absence(self) -> None:
-        if self._games:
-            self._out.wake(self._out.now_us + self._limits.frozen_us, TimerKind.AWAY, "", self._absences)
+        after_us = self._limits.frozen_us if self._games else self._limits.left_us if self._just_left else None
+        if after_us is not None:
+            self._out.wake(self._out.now_us + after_us, TimerKind.AWAY, "", self._absences)
 
     def _workers(self) -> dict[str, None]:
         """Each once, in an order that does not depend on hashes."""

@@ -79,6 +79,8 @@ class SessionLimits:
     ping_interval_us: int = 10 * SECOND_US
     dead_after_us: int = 20 * SECOND_US
     frozen_us: int = 60 * SECOND_US
+    left_us: int = 20 * SECOND_US
+    """So long a bot that left is still known, though it plays nothing."""
 
 
 class TimerKind(Enum):

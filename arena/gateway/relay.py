@@ -319,7 +319,9 @@ class RelayClient:
             await first_of(read(), write(), pulse.until_silence())
         except grpc.aio.AioRpcError as error:
             reason = error.details() or error.code().name
-        except Exception as error:  # whatever it is: nobody looks elsewhere for bots of a link that is not known to be down
+        except (
+            Exception
+        ) as error:  # whatever it is: nobody looks elsewhere for bots of a link that is not known to be down
             reason = str(error) or repr(error)
             if not isinstance(error, (grpc.aio.BaseError, asyncio.InvalidStateError, DecodeError)):
                 log.exception("the link to the gateway at %s", self.address)

@@ -3,6 +3,9 @@
 The registry is a switchboard. It may lose everything: within seconds the gateways have filled it again, and no match
 that runs depends on it. A session of a bot's instance that connects elsewhere takes its entry over; the gateway that
 had it learns so when it renews.
+
+What it does not know it may have lost. So it remembers since when it knows everything: the first gateway that renews after
+a loss writes that down, and once each gateway has had the time to renew, a bot that is not there is nowhere.
 """
 
 from __future__ import annotations
@@ -38,13 +41,20 @@ MAX_CONNECTIONS: Final = 16
 PREFIX: Final = "arena:session:"
 INDEX: Final = "arena:sessions"
 CHANNEL: Final = "arena:sessions:changed"
+SINCE: Final = "arena:sessions:since"
+FILLED_MS: Final = int(RENEW_S * 1000) + 1000
+"""So long after a loss the registry may not know bots that are there: gateways that have not noticed renew in time."""
 
 _RENEW: Final = """
 local time = redis.call('TIME')
-local until_ms = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[1]
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+local until_ms = now_ms + ARGV[1]
+if not redis.call('SET', KEYS[2], now_ms, 'PX', ARGV[1], 'NX') then
+  redis.call('PEXPIRE', KEYS[2], ARGV[1])
+end
 local lost = {}
-for i = 2, #KEYS do
-  local session, newly, entry = ARGV[3 * i - 4], ARGV[3 * i - 3], ARGV[3 * i - 2]
+for i = 3, #KEYS do
+  local session, newly, entry = ARGV[3 * i - 7], ARGV[3 * i - 6], ARGV[3 * i - 5]
   local held = redis.call('GET', KEYS[i])
   if held and newly == '0' and cjson.decode(held).session ~= session then
     lost[#lost + 1] = session
@@ -55,6 +65,16 @@ for i = 2, #KEYS do
 end
 return lost
 """
+_FIND: Final = """
+local entry = redis.call('GET', KEYS[1])
+if entry then
+  return entry
+end
+local time = redis.call('TIME')
+local since = redis.call('GET', KEYS[2])
+return (since and time[1] * 1000 + math.floor(time[2] / 1000) - since >= tonumber(ARGV[1])) and 1 or 0
+"""
+"""The entry; or 1 if there is none, 0 if that is not to be relied on."""
 _REMOVE: Final = """
 for i = 2, #KEYS do
   local held = redis.call('GET', KEYS[i])
@@ -145,6 +165,7 @@ class SessionRegistry:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._find = redis.register_script(_FIND)
         self._renew = redis.register_script(_RENEW)
         self._remove = redis.register_script(_REMOVE)
         self._online = redis.register_script(_ONLINE)
@@ -158,12 +179,14 @@ class SessionRegistry:
             raise _unavailable(error) from None
 
     async def find(self, bot_id: int, instance: str) -> OnlineSession | None:
-        """Where this instance of a bot is connected now."""
+        """Where this instance of a bot is connected now; None if nowhere. Raises Unavailable also while that cannot be known."""
         try:
-            text = await self._redis.get(_key(bot_id, instance))
+            found = await self._find(keys=[_key(bot_id, instance), SINCE], args=[FILLED_MS])
         except RedisError as error:
             raise _unavailable(error) from None
-        return _parse(text) if text else None
+        if found == 0:
+            raise Unavailable("the registry has lost what it knew, and gateways are about to fill it again")
+        return None if found == 1 else _parse(found)
 
     async def changes(self) -> AsyncIterator[OnlineSession]:
         """Sessions as they connect or change. Only hints: what is missed here is in :meth:`list_online`."""
@@ -182,19 +205,20 @@ class SessionRegistry:
     ) -> list[str]:
         """Renew the leases of sessions, ``changed`` ones too, and enter new ones. Both of these are announced.
 
-        A new one takes the entry from whoever has it. Returns the others whose entry a connection to another gateway has.
+        A new one takes the entry from whoever has it. Returns the others whose entry a connection to another gateway has. With no
+        session at all it still says that a gateway fills the registry.
         """
         entries = [(session, "0", False) for session in held]
         entries += [(session, "0", True) for session in changed]
         entries += [(session, "1", True) for session in new]
         lost: list[str] = []
         try:
-            for i in range(0, len(entries), BATCH):
+            for i in range(0, max(1, len(entries)), BATCH):
                 batch = entries[i : i + BATCH]
                 args: list[str | int] = [LEASE_MS]
                 for session, newly, _ in batch:
                     args += [session.session, newly, json.dumps(asdict(session))]
-                lost += await self._renew(keys=[INDEX, *(session.key for session, _, _ in batch)], args=args)
+                lost += await self._renew(keys=[INDEX, SINCE, *(session.key for session, _, _ in batch)], args=args)
                 for session, _, announced in batch:
                     if announced:
                         await self._redis.publish(CHANNEL, json.dumps(asdict(session)))

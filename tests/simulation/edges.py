@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
 from arena.errors import ArenaError, Unavailable
-from arena.gateway.registry import LEASE_MS, OnlineSession
+from arena.gateway.registry import FILLED_MS, LEASE_MS, OnlineSession
 from arena.host.store import Spooled
 from arena.storage.db import Database, _prepare_sqlite
 from tests.simulation.loop import Process
@@ -166,14 +166,20 @@ class SimRegistry:
         self.down = False
         self._rng = rng
         self._entries: dict[tuple[int, str], _Entry] = {}
+        self._since, self._since_until = -60.0, LEASE_MS / 1000  # the arena has run for long
 
     def clear(self) -> None:
         self._entries.clear()
+        self._since_until = 0.0
 
     async def find(self, bot_id: int, instance: str) -> OnlineSession | None:
         await self._travel()
         entry = self._entries.get((bot_id, instance))
-        return entry.session if entry is not None and entry.until >= self._now() else None
+        if entry is not None and entry.until >= self._now():
+            return entry.session
+        if self._since_until < self._now() or self._now() - self._since < FILLED_MS / 1000:
+            raise Unavailable("the registry has lost what it knew")
+        return None
 
     async def list_online(self) -> list[OnlineSession]:
         await self._travel()
@@ -183,6 +189,9 @@ class SimRegistry:
         self, held: Iterable[OnlineSession], new: Iterable[OnlineSession], changed: Iterable[OnlineSession] = ()
     ) -> list[str]:
         await self._travel()
+        if self._since_until < self._now():
+            self._since = self._now()
+        self._since_until = self._now() + LEASE_MS / 1000
         lost = []
         for session, newly in [*((one, False) for one in (*held, *changed)), *((one, True) for one in new)]:
             key = (session.bot_id, session.instance)

@@ -222,6 +222,25 @@ def test_r67_a_bot_that_moves_while_redis_is_away_is_not_charged() -> None:
     play(trouble)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_r67_68_a_redis_that_lost_everything_unnoticed_costs_no_bot_time(seed: int) -> None:
+    """Bots have moved, and before their worker looks for them the registry is empty: what it does not know it may have lost."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 8)
+        await asyncio.sleep(0.5)
+        for gateway in world.gateways.values():
+            for stream in gateway.workers:
+                stream.stalled_until = world.loop.time() + 1.0
+        for bot in world.bots:
+            bot.move()
+        await asyncio.sleep(0.9)
+        world.registry.clear()
+        await asyncio.sleep(10)
+
+    assert simulate(seed, trouble=trouble).problems == ()
+
+
 def test_r67_who_came_back_where_it_was_needs_no_redis() -> None:
     """A bot that left and is back at its gateway plays on while nobody can say where any bot is."""
 

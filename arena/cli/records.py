@@ -16,7 +16,7 @@ from arena.cli.export import verify_ladder
 from arena.errors import UserError
 from arena.host.rerun import Difference
 from arena.host.rerun import rerun as play_again
-from arena.match.record import DamagedRecord, ParsedRecord, parse_record
+from arena.match.record import MOST_BYTES, DamagedRecord, ParsedRecord, parse_record
 from arena.match.referee import ChanceDrawn, Event, JointPlayed
 from arena.match.replay import Verified
 from arena.match.replay import verify as verify_record
@@ -33,7 +33,8 @@ def add_to(app: typer.Typer) -> None:
 def read(file: Path) -> ParsedRecord:
     """A record file whose chain holds. Raises UserError, DamagedRecord."""
     try:
-        data = file.read_bytes()
+        with file.open("rb") as opened:
+            data = opened.read(MOST_BYTES + 1)
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
     return parse_record(data)

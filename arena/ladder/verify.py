@@ -17,12 +17,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from arena.errors import ArenaError, UserError
 from arena.ladder.export import FORMAT, SIGNATURE_TAG
 from arena.ladder.standings import BrokenLedger, Standing, fold
-from arena.match.record import DamagedRecord, parse_record
+from arena.match.record import MOST_BYTES, DamagedRecord, parse_record
 from arena.match.replay import Verified, verify
 from arena.ratings.entries import LedgerEntry, SetResult, SetVoid
 from arena.storage.ledger import from_json
 from arena.storage.plans import seating
 
+MOST_LINE: Final = 2 * MOST_BYTES
+"""A line holds one record at most, in base64."""
 _UNREADABLE: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ArenaError)
 """What members of another kind lead to: anybody can write lines, and sign them with a key of his own."""
 
@@ -84,7 +86,9 @@ def _lines(path: Path, report: ExportReport) -> Iterator[dict[str, Any]]:
     ended = False
     try:
         with gzip.open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(MOST_LINE + 1), b""), 1):
+                if len(line) > MOST_LINE:
+                    raise ValueError(f"line {number} holds more than {MOST_LINE >> 20} MiB, and none does")
                 document = json.loads(line)
                 if not isinstance(document, dict) or (number == 1 and document.get("export") != FORMAT):
                     raise UserError(f"{path} is no export of format {FORMAT}")

@@ -33,6 +33,8 @@ ENGINE = "bot-arena 0.1.0"
 _START = bytes(32)
 _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 """Deflate, no time, no name, no system: always these bytes, so that not one byte of a file changes unseen."""
+MOST_BYTES = 32 << 20
+"""No record is larger, packed or unpacked; anybody can make a small file that would be."""
 _HASH_MEMBER = len(',"hash":"') + 64 + len('"}')
 
 
@@ -210,13 +212,15 @@ def _closed(documents: list[dict[str, Any]], head: bytes, lines: list[bytes]) ->
 
 
 def _unpack(data: bytes) -> tuple[bytes, bool]:
-    """The lines' bytes as far as the gzip stream goes, and whether it is whole."""
+    """The lines' bytes as far as the gzip stream goes, and whether it is whole. Raises DamagedRecord if it is too large."""
     decoder = zlib.decompressobj(wbits=31)
     try:
-        raw = decoder.decompress(data)
+        raw, whole = decoder.decompress(data, MOST_BYTES + 1), True
     except zlib.error:
-        return _salvage(data), False
-    return raw, decoder.eof and not decoder.unused_data
+        raw, whole = _salvage(data), False
+    if max(len(data), len(raw)) > MOST_BYTES:
+        raise DamagedRecord(1, f"the file holds more than {MOST_BYTES >> 20} MiB, and no record does")
+    return raw, whole and decoder.eof and not decoder.unused_data
 
 
 def _salvage(data: bytes) -> bytes:
@@ -227,6 +231,8 @@ def _salvage(data: bytes) -> bytes:
         try:
             raw += decoder.decompress(data[offset : offset + 1])
         except zlib.error:
+            break
+        if len(raw) > MOST_BYTES:
             break
     return bytes(raw)
 
@@ -258,6 +264,7 @@ def _signed(public_key: bytes, receipt: bytes, tag: bytes, *fields: bytes) -> bo
 
 
 __all__ = [
+    "MOST_BYTES",
     "DamagedRecord",
     "JointPlayed",
     "ParsedRecord",

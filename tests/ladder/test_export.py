@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from sqlalchemy import update
 from arena.errors import UserError
 from arena.keys import load_or_create
 from arena.ladder.export import SIGNATURE_TAG, write_export
-from arena.ladder.verify import ExportReport, verify_export
+from arena.ladder.verify import MOST_LINE, ExportReport, verify_export
 from arena.settings import LadderSpec
 from arena.storage.tables import rating
 from tests.web.seed import SeededArena
@@ -174,3 +175,17 @@ def test_a_rating_changed_by_hand_is_found_offline(arena: SeededArena, tmp_path:
         connection.execute(update(rating).where(rating.c.version_id == version).values(rating=rating.c.rating - 50))
     assert len(report.problems) == 1
     assert f"version {version}" in report.problems[0]
+
+
+def test_r52_a_line_without_end_is_damage(tmp_path: Path) -> None:
+    """A small file that unpacks to a line of any length is not unpacked beyond the bound."""
+    path = tmp_path / "bomb.jsonl.gz"
+    with gzip.open(path, "wb") as file:
+        for _ in range(2 * MOST_LINE >> 20):
+            file.write(bytes(1 << 20))
+    tracemalloc.start()
+    report = verify_export(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert any("more than 64 MiB" in problem for problem in report.problems)
+    assert most < 2.5 * MOST_LINE

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 
 import pytest
 
-from arena.match.record import DamagedRecord, Record, chain, parse_record
+from arena.match.record import MOST_BYTES, DamagedRecord, Record, chain, parse_record
 from arena.match.referee import Reply
 from arena.match.replay import verify
 from arena.match.spec import SeatReason
@@ -86,6 +87,21 @@ def rewritten(change: dict[str, object], line: int) -> bytes:
     lines, head = chain(documents)
     closing = json.dumps({"head": head.hex(), "receipt": parsed.receipt.hex()}).encode()
     return packed([*lines, closing])
+
+
+@pytest.mark.parametrize("cut", [0, 8])
+def test_r52_a_file_that_unpacks_without_end_is_no_record(cut: int) -> None:
+    """What a few kilobytes unpack to is not taken beyond the bound, whether or not the file is damaged as well."""
+    bomb = packed([bytes(MOST_BYTES + 1)])
+    bomb = bomb[: len(bomb) - cut] + b"?" * cut
+    assert len(bomb) < 64 * 1024
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedRecord, match="more than 32 MiB"):
+            parse_record(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 3 * MOST_BYTES
+    finally:
+        tracemalloc.stop()
 
 
 def test_rewritten_result_is_found() -> None:

@@ -117,7 +117,7 @@ class WebSettings:
 
     ``admin_listen``: where the admin pages are, nowhere if it is empty; a loopback address, unless in a
     ``gateway.trusted_network``. ``tables``: games that people play in the browser at once, ``tables_per_address`` of them
-    opened by one address. ``streams_per_address``: live pages and running matches that one address watches at once.
+    opened by one address. ``streams_per_address``: live pages, running matches and tables that one address watches at once.
     """
 
     listen: str = "127.0.0.1:7780"

@@ -13,12 +13,17 @@ from starlette.routing import Route
 
 from arena.web import app as pages
 from arena.web import running
+from arena.web.api.serving import Rates
 from arena.web.hub import Full
+from arena.web.play import pages as play
+from arena.web.play.pages import BURST, PER_S
 from arena.web.viewers import Viewers
+
+PATHS = ("/live", "/matches/m_1/live", "/play/t_1/live")
 
 
 class Places:
-    """What both kinds of streams are asked for: an endless one, or Full."""
+    """What all kinds of streams are asked for: an endless one, or Full."""
 
     def __init__(self) -> None:
         self.full = False
@@ -34,6 +39,10 @@ class Places:
         return events()
 
     async def stream(self, *_: object) -> AsyncIterator[str]:
+        return self.take()
+
+    async def events(self, *_: object) -> AsyncIterator[str]:
+        """As a table of people has them."""
         return self.take()
 
 
@@ -74,15 +83,22 @@ def places() -> Places:
 
 @pytest.fixture
 def app(places: Places, monkeypatch: pytest.MonkeyPatch) -> Starlette:
-    """Both kinds of live streams, two for each address."""
+    """All kinds of live streams, two for each address."""
 
     async def find(*_: object) -> object:
         return SimpleNamespace(match_id="m_1", attempt=1)
 
     monkeypatch.setattr(running, "find", find)
-    made = Starlette(routes=[Route("/live", pages.live), Route("/matches/{match_id}/live", running.live)])
+    made = Starlette(
+        routes=[
+            Route("/live", pages.live),
+            Route("/matches/{match_id}/live", running.live),
+            Route("/play/{table}/live", play.live),
+        ]
+    )
     made.state.site = SimpleNamespace(hub=places)
     made.state.watched = SimpleNamespace(stream=places.take)
+    made.state.doors = SimpleNamespace(lounge={"t_1": places}, rates=Rates(PER_S, BURST))
     made.state.viewers = Viewers(2)
     return made
 
@@ -91,7 +107,7 @@ async def test_an_address_has_so_many_streams_and_others_theirs(app: Starlette) 
     """Pages and matches count together; the next one is told what to do, others get in, and a place that is left is free."""
     first, second = Browser(app, "192.0.2.1", "/live"), Browser(app, "192.0.2.1", "/matches/m_1/live")
     assert [await first.answered(), await second.answered()] == [200, 200]
-    for path in ("/live", "/matches/m_1/live"):
+    for path in PATHS:
         third = Browser(app, "192.0.2.1", path)
         assert await third.answered() == 429
         assert third.text == "2 live pages are open at this address; close some of them.\n"
@@ -108,7 +124,7 @@ async def test_an_address_has_so_many_streams_and_others_theirs(app: Starlette) 
 async def test_who_gets_no_stream_holds_no_place(app: Starlette, places: Places) -> None:
     """A full arena answers 503 however often an address asks, and then lets it in."""
     places.full = True
-    for path in ("/live", "/matches/m_1/live") * 3:
+    for path in PATHS * 3:
         assert await Browser(app, "192.0.2.1", path).answered() == 503
     places.full = False
     browser = Browser(app, "192.0.2.1", "/live")
@@ -121,3 +137,10 @@ async def test_who_goes_before_the_first_event_leaves_his_place(app: Starlette) 
     for _ in range(5):
         await Browser(app, "192.0.2.1", "/live").leave()
     assert not app.state.viewers._open
+
+
+async def test_r44_secrets_of_seats_are_not_guessed_at_a_tables_stream(app: Starlette) -> None:
+    """Who asks for a table's stream faster than anybody plays is told to wait, wrong table or wrong secret."""
+    asked = [await Browser(app, "192.0.2.1", "/play/t_2/live").answered() for _ in range(BURST + 10)]
+    assert set(asked[:BURST]) == {404}
+    assert asked[-1] == 429

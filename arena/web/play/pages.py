@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 import engines
@@ -25,6 +25,7 @@ from arena.web.play.table import Refused, Table
 from arena.web.reading import installed_games, rendered
 from arena.web.replay import Replayed, replayed
 from arena.web.site import WARM_S, NotHere, Site
+from arena.web.viewers import Viewers
 
 MAX_BODY: Final = 4_096
 PER_S: Final = 20
@@ -96,16 +97,20 @@ async def page(request: Request) -> Response:
 
 async def live(request: Request) -> Response:
     """``/play/{table}/live``: as server-sent events, for the seat whose secret is in the header, or for a spectator."""
-    try:
+    viewers: Viewers = request.app.state.viewers
+
+    async def begin() -> AsyncIterator[str]:
         table = _table(request)
         chair = table.chair_of(secret) if (secret := _secret(request)) else None
         have = request.query_params.get("have", "0")
         known = int(have) if have.isdecimal() and len(have) < 6 else 0
-        events = await table.events(None if chair is None else chair.seat, known)
+        return await table.events(None if chair is None else chair.seat, known)
+
+    try:
+        _in_time(request)  # or secrets could be guessed here as fast as anybody can ask
+        return await viewers.serve(request, begin)
     except Refused as error:
         return _told({"problem": str(error)}, error.status)
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(events, headers=headers, media_type="text/event-stream")
 
 
 async def act(request: Request) -> Response:

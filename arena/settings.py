@@ -159,12 +159,14 @@ class Limits:
     """What one bot, connection or address may ask of the arena.
 
     A gateway lets ``start_burst`` bots in at once and ``starts_per_s`` a second after that; the others are told to wait.
+    An address may show ``bad_tokens`` at once that are nobody's, and one a second after that.
     """
 
     frame_bytes: int = 64 * 1024
     credit: int = 64
     connections_per_address: int = 256
     hello_ms: int = 5_000
+    bad_tokens: int = 50
     starts_per_s: int = 200
     start_burst: int = 400
     messages_per_s: int = 50

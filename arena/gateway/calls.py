@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
-from urllib.parse import unquote
 
 import grpc
 from google.protobuf import duration_pb2
@@ -17,7 +16,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError
 
 from arena.errors import ArenaError, Unavailable, UserError
-from arena.gateway.session.conduct import TokenBucket
+from arena.gateway.limits import Buckets, Guesses, address_of, bearer_of
 from arena.gateway.status import DOMAIN, packed
 from arena.storage import accounts
 from arena.storage.db import Database
@@ -28,8 +27,8 @@ T = TypeVar("T")
 Context: TypeAlias = Any
 """A grpc.aio.ServicerContext; the generated stubs type it as the synchronous one as well, which it is not."""
 
-ADDRESSES: Final = 10_000
 RETRY_MS: Final = 2_000
+GUESSED_MS: Final = 5_000
 
 
 class CallFailed(ArenaError):
@@ -71,6 +70,12 @@ def not_found(message: str, field: str) -> CallFailed:
 def invalid(message: str, field: str) -> CallFailed:
     """A field is not what it must be."""
     return CallFailed(grpc.StatusCode.INVALID_ARGUMENT, "INVALID_ARGUMENT", message, field=field)
+
+
+def too_many(message: str, retry_after_ms: int) -> CallFailed:
+    """Something was done too often."""
+    code = grpc.StatusCode.RESOURCE_EXHAUSTED
+    return CallFailed(code, "TOO_MANY_REQUESTS", message, retry_after_ms=retry_after_ms)
 
 
 def named(find: Callable[[Connection, str], T], connection: Connection, name: str, field: str) -> T:
@@ -127,28 +132,6 @@ def has_token(context: Context) -> bool:
     return any(key == "authorization" for key, _ in context.invocation_metadata() or ())
 
 
-async def caller(context: Context, database: Database) -> accounts.Principal:
-    """Who calls, by the token in the metadata. Raises CallFailed."""
-    given = [value for key, value in context.invocation_metadata() or () if key == "authorization"]
-    scheme, _, token = str(given[0]).partition(" ") if given else ("", "", "")
-    unknown = CallFailed(
-        grpc.StatusCode.UNAUTHENTICATED,
-        "BAD_TOKEN",
-        "This call needs a valid token in its metadata: authorization: Bearer TOKEN.",
-    )
-    if scheme.lower() != "bearer" or not token:
-        raise unknown
-
-    def look() -> accounts.Principal | None:
-        with database.read() as connection:
-            return accounts.authenticate(connection, token.strip())
-
-    found = await asyncio.to_thread(look)
-    if found is None:
-        raise unknown
-    return found
-
-
 class Stored:
     """A service over the database, which it asks off the event loop."""
 
@@ -170,25 +153,40 @@ class Stored:
         return await asyncio.to_thread(run)
 
 
+class Asking(Stored):
+    """A service that wants to know who calls. Who shows too many bad tokens is told to wait, see :class:`Guesses`."""
+
+    def __init__(self, database: Database, guesses: Guesses) -> None:
+        super().__init__(database)
+        self._guesses = guesses
+
+    async def _caller(self, context: Context) -> accounts.Principal:
+        """Who calls, by the token in the metadata. Raises CallFailed."""
+        address, token = address_of(context), bearer_of(context)
+        unknown = CallFailed(
+            grpc.StatusCode.UNAUTHENTICATED,
+            "BAD_TOKEN",
+            "This call needs a valid token in its metadata: authorization: Bearer TOKEN.",
+        )
+        if not token:
+            raise unknown
+        if not self._guesses.may_look(address, token, time.monotonic_ns() // 1000):
+            raise too_many("Too many bad tokens; wait a moment.", GUESSED_MS)
+        found = await self._read(lambda connection: accounts.authenticate(connection, token))
+        if found is None:
+            self._guesses.wrong(address, token, time.monotonic_ns() // 1000)
+            raise unknown
+        return found
+
+
 class PerAddress:
     """How often one address may do something; a class may sit behind one address."""
 
     def __init__(self, rate: int, burst: int) -> None:
-        self._rate, self._burst = rate, burst
-        self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
+        self._rate = rate
+        self._buckets = Buckets(rate, burst)
 
     def check(self, context: Context, now_us: int) -> None:
         """Raises CallFailed if the caller's address has done it too often."""
-        peer = unquote(context.peer())
-        address = peer.rpartition(":")[0] if peer.startswith("ipv") else peer
-        bucket = self._buckets.setdefault(address, TokenBucket(self._rate, self._burst))
-        self._buckets.move_to_end(address)
-        while len(self._buckets) > ADDRESSES:
-            self._buckets.popitem(last=False)
-        if not bucket.take(now_us):
-            raise CallFailed(
-                grpc.StatusCode.RESOURCE_EXHAUSTED,
-                "TOO_MANY_REQUESTS",
-                "Too many from this address; wait a moment.",
-                retry_after_ms=1000 // self._rate,
-            )
+        if not self._buckets.of(address_of(context)).take(now_us):
+            raise too_many("Too many from this address; wait a moment.", 1000 // self._rate)

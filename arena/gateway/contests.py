@@ -11,7 +11,8 @@ import grpc
 from sqlalchemy import Connection
 
 from arena.errors import QuotaExceeded, UserError
-from arena.gateway.calls import CallFailed, Context, Stored, answer, caller, not_found
+from arena.gateway.calls import Asking, CallFailed, Context, answer, not_found
+from arena.gateway.limits import Guesses
 from arena.gateway.messages import challenge_info, trial_info
 from arena.gateway.online import Online
 from arena.ladder import trials
@@ -26,16 +27,16 @@ from botarena.v1.trial_service_pb2_grpc import TrialServiceServicer
 T = TypeVar("T")
 
 
-class _Asked(Stored):
+class _Asked(Asking):
     """A service whose calls a caller's account pays for."""
 
-    def __init__(self, database: Database, online: Online) -> None:
-        super().__init__(database)
+    def __init__(self, database: Database, online: Online, guesses: Guesses) -> None:
+        super().__init__(database, guesses)
         self._online = online
 
     async def _for_caller(self, context: Context, work: Callable[[Connection, Principal], T]) -> T:
         """What ``work`` writes for whoever calls. Raises CallFailed."""
-        who = await caller(context, self._database)
+        who = await self._caller(context)
         try:
             return await self._write(lambda connection: work(connection, who))
         except QuotaExceeded as error:
@@ -83,7 +84,7 @@ class Challenges(_Asked, ChallengeServiceServicer):
         """The caller's."""
 
         async def work() -> challenges_pb.ListChallengesResponse:
-            who = await caller(context, self._database)
+            who = await self._caller(context)
             found = await self._read(lambda connection: challenges.of_account(connection, who.account_id))
             return challenges_pb.ListChallengesResponse(challenges=[await self._told(one) for one in found])
 
@@ -143,7 +144,7 @@ class Trials(_Asked, TrialServiceServicer):
         """The caller's."""
 
         async def work() -> trials_pb.ListTrialsResponse:
-            who = await caller(context, self._database)
+            who = await self._caller(context)
             found = await self._read(lambda connection: trials.of_account(connection, who.account_id))
             return trials_pb.ListTrialsResponse(trials=[await self._told(one) for one in found])
 

@@ -19,6 +19,7 @@ from arena.endless import again_and_again
 from arena.errors import Unavailable
 from arena.gateway.catalogue import installed_games
 from arena.gateway.core import GatewayCore
+from arena.gateway.limits import Guesses
 from arena.gateway.metrics import GatewayCollector
 from arena.gateway.registry import RegistryPublisher, SessionRegistry, connect_redis
 from arena.gateway.relay import start_relay_server
@@ -58,6 +59,7 @@ def admission(settings: Settings) -> Admission:
         streams_per_address=limits.connections_per_address,
         starts_per_s=limits.starts_per_s,
         start_burst=limits.start_burst,
+        bad_tokens=limits.bad_tokens,
     )
 
 
@@ -117,6 +119,10 @@ async def _start(settings: Settings, ends: contextlib.AsyncExitStack) -> tuple[G
         publisher.start()
         ends.push_async_callback(publisher.close)
     metrics.serve(settings.gateway.metrics_listen)
+    guesses = Guesses(settings.limits.bad_tokens)
+    services = partial(
+        add_services, database=database, records=RecordStore(settings.data_dir), registry=registry, guesses=guesses
+    )
     play = await start_play_server(
         core,
         tokens,
@@ -124,7 +130,8 @@ async def _start(settings: Settings, ends: contextlib.AsyncExitStack) -> tuple[G
         admission=admission(settings),
         credentials=play_credentials(settings.gateway),
         trusted_network=trusted,
-        services=(partial(add_services, database=database, records=RecordStore(settings.data_dir), registry=registry),),
+        services=(services,),
+        guesses=guesses,
     )
     ends.push_async_callback(play.stop, reconnect_within_ms=DRAIN_WITHIN_MS)
     for watch in (_cut_revoked(core, tokens), metrics.watch_loop()):

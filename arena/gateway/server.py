@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
-from urllib.parse import unquote
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -18,6 +17,7 @@ from arena.errors import UserError
 from arena.gateway.auth import Authenticator, Principal, Refused
 from arena.gateway.core import Connection, GatewayCore
 from arena.gateway.hello import read_hello
+from arena.gateway.limits import BAD_TOKENS, Buckets, Guesses, address_of, bearer_of
 from arena.gateway.session import Failure, Reason, TokenBucket
 from arena.gateway.status import CODES, trailers
 from arena.settings import is_loopback
@@ -26,8 +26,6 @@ FAREWELL_S: Final = 5.0
 """A stream that is to end gets so long to take its last frame."""
 REFUSED_HELLO_S: Final = 1.0
 RECONNECT_WITHIN_MS: Final = 5_000
-ADDRESSES_KEPT: Final = 4096
-BOTS_KEPT: Final = 4096
 PLAY_SERVICE: Final = "botarena.v1.PlayService"
 
 Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
@@ -38,13 +36,13 @@ AddServices: TypeAlias = Callable[[grpc.aio.Server], None]
 class Admission:
     """Who gets as far as a session. ``starts_per_s`` bounds the herd after a restart, ``bad_tokens`` guessing.
 
-    An address may show so many bad tokens at once, and one more each second. ``bot_starts_per_s`` and ``bot_start_burst`` are
+    ``bot_starts_per_s`` and ``bot_start_burst`` are
     for each bot, so that one bot never uses up what all have: all its instances may come back at once after a restart.
     """
 
     hello_s: float = 5.0
     streams_per_address: int = 256
-    bad_tokens: int = 50
+    bad_tokens: int = BAD_TOKENS
     starts_per_s: int = 200
     start_burst: int = 400
     bot_starts_per_s: int = 2
@@ -74,13 +72,14 @@ async def start_play_server(
     credentials: grpc.ServerCredentials | None = None,
     trusted_network: bool = False,
     services: Iterable[AddServices] = (),
+    guesses: Guesses | None = None,
 ) -> PlayServer:
     """Serve bots at ``address``, ``host:port`` (port 0: any) or ``unix:path``.
 
     Without ``credentials`` (TLS) only loopback addresses and unix sockets are served, unless in a ``trusted_network``.
-    ``services`` add themselves to the same server. Raises UserError if the address cannot be had.
+    ``services`` add themselves to the same server, and may count ``guesses`` together with it. Raises UserError if the address cannot be had.
     """
-    servicer = PlayServicer(core, authenticator, admission)
+    servicer = PlayServicer(core, authenticator, admission, guesses)
     server = grpc.aio.server(
         options=[
             # A frame up to four times too large is read, so that its sender is told what is wrong and gets a strike.
@@ -143,23 +142,19 @@ def listen(
     return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
 
 
-def _address(context: Context) -> str:
-    """Where a stream comes from, without the port; empty for a unix socket."""
-    peer = unquote(context.peer())
-    return peer.rpartition(":")[0] if peer.startswith("ipv") else ""
-
-
 class PlayServicer:
     """PlayService on raw bytes: what does not parse is the core's to judge, and what goes out is encoded already."""
 
-    def __init__(self, core: GatewayCore, authenticator: Authenticator, admission: Admission) -> None:
+    def __init__(
+        self, core: GatewayCore, authenticator: Authenticator, admission: Admission, guesses: Guesses | None = None
+    ) -> None:
         self._core = core
         self._authenticator = authenticator
         self._admission = admission
         self._starts = TokenBucket(admission.starts_per_s, admission.start_burst)
-        self._bot_starts: OrderedDict[str, TokenBucket] = OrderedDict()
+        self._bot_starts = Buckets(admission.bot_starts_per_s, admission.bot_start_burst)
         self._addresses: Counter[str] = Counter()
-        self._guesses: dict[str, TokenBucket] = {}
+        self._guesses = guesses or Guesses(admission.bad_tokens)
         self._streams: set[asyncio.Task[Any]] = set()
 
     async def play(self, _requests: object, context: Context) -> None:
@@ -168,7 +163,7 @@ class PlayServicer:
         assert task is not None
         self._streams.add(task)
         try:
-            address = _address(context)
+            address = address_of(context)
             with self._counted(address):
                 connection = await self._admit(context, address)
                 failure = await self._serve(connection, context)
@@ -231,35 +226,20 @@ class PlayServicer:
         return connection
 
     def _starts_of(self, principal: Principal) -> TokenBucket:
-        """The bucket of the token's bot; of the token, where its account has not said for which bot it is.
-
-        Of too many the one that was asked for longest ago is forgotten.
-        """
+        """The bucket of the token's bot; of the token, where its account has not said for which bot it is."""
         bot_id = principal.account.bot_id if principal.account else None
-        whose = f"token {principal.token_id}" if bot_id is None else f"bot {bot_id}"
-        new = TokenBucket(self._admission.bot_starts_per_s, self._admission.bot_start_burst)
-        bucket = self._bot_starts.setdefault(whose, new)
-        self._bot_starts.move_to_end(whose)
-        if len(self._bot_starts) > BOTS_KEPT:
-            self._bot_starts.popitem(last=False)
-        return bucket
+        return self._bot_starts.of(f"token {principal.token_id}" if bot_id is None else f"bot {bot_id}")
 
     async def _authenticate(self, context: Context, address: str) -> Principal:
-        given = [value for key, value in context.invocation_metadata() or () if key == "authorization"]
-        scheme, _, token = str(given[0]).partition(" ") if given else ("", "", "")
-        if scheme.lower() != "bearer" or not token:
+        token = bearer_of(context)
+        if not token:
             message = "The token belongs into the metadata: authorization: Bearer TOKEN."
             raise Refused(Failure(Reason.BAD_TOKEN, message))
-        guesses = self._guesses.get(address)
-        now_us = self._core.clock.now_us()
-        if guesses is not None and guesses.empty(now_us):
+        if not self._guesses.may_look(address, token, self._core.clock.now_us()):
             raise Refused(Failure(Reason.TOO_MANY_STREAMS, "Too many bad tokens from this address.", 5_000))
-        principal = await self._authenticator.authenticate(token.strip())
+        principal = await self._authenticator.authenticate(token)
         if principal is None:
-            if address:
-                if len(self._guesses) >= ADDRESSES_KEPT:
-                    self._guesses.clear()
-                self._guesses.setdefault(address, TokenBucket(1, self._admission.bad_tokens)).take(now_us)
+            self._guesses.wrong(address, token, self._core.clock.now_us())
             raise Refused(Failure(Reason.BAD_TOKEN, "The token is not valid, or not valid any more."))
         return principal
 

@@ -18,12 +18,12 @@ from sqlalchemy import Connection
 import engines
 from arena.errors import ArenaError, UserError
 from arena.gateway.calls import (
+    Asking,
     CallFailed,
     Context,
     PerAddress,
     Stored,
     answer,
-    caller,
     invalid,
     named,
     not_found,
@@ -32,6 +32,7 @@ from arena.gateway.calls import (
 )
 from arena.gateway.catalogue import installed_games
 from arena.gateway.contests import Challenges, Trials
+from arena.gateway.limits import Guesses
 from arena.gateway.messages import bot_info, game_info, ladder_info, match_info, table_row, version_info
 from arena.gateway.online import Online
 from arena.gateway.registry import SessionRegistry
@@ -65,17 +66,22 @@ REGISTRATIONS: Final = (2, 100)
 
 
 def add_services(
-    server: grpc.aio.Server, database: Database, records: RecordStore, registry: SessionRegistry | None = None
+    server: grpc.aio.Server,
+    database: Database,
+    records: RecordStore,
+    registry: SessionRegistry | None = None,
+    guesses: Guesses | None = None,
 ) -> None:
     """Adds all of them to a server. Without a ``registry`` no bot is shown as online."""
     online = Online(registry)
+    guesses = guesses or Guesses()
     add_GameServiceServicer_to_server(Games(), server)
-    add_BotServiceServicer_to_server(Bots(database, online), server)
+    add_BotServiceServicer_to_server(Bots(database, online, guesses), server)
     add_MatchServiceServicer_to_server(Matches(database, records), server)
     add_LadderServiceServicer_to_server(Ladders(database, online), server)
-    add_ChallengeServiceServicer_to_server(Challenges(database, online), server)
-    add_TrialServiceServicer_to_server(Trials(database, online), server)
-    add_TournamentServiceServicer_to_server(Tournaments(database), server)
+    add_ChallengeServiceServicer_to_server(Challenges(database, online, guesses), server)
+    add_TrialServiceServicer_to_server(Trials(database, online, guesses), server)
+    add_TournamentServiceServicer_to_server(Tournaments(database, guesses), server)
 
 
 class Games(GameServiceServicer):
@@ -114,11 +120,11 @@ class Games(GameServiceServicer):
         return await answer(context, work)
 
 
-class Bots(Stored, BotServiceServicer):
+class Bots(Asking, BotServiceServicer):
     """Accounts, bots, versions and tokens."""
 
-    def __init__(self, database: Database, online: Online) -> None:
-        super().__init__(database)
+    def __init__(self, database: Database, online: Online, guesses: Guesses) -> None:
+        super().__init__(database, guesses)
         self._online = online
         self._registrations = PerAddress(*REGISTRATIONS)
 
@@ -145,7 +151,7 @@ class Bots(Stored, BotServiceServicer):
         """A further bot of the caller's."""
 
         async def work() -> bots_pb.CreateBotResponse:
-            who = await caller(context, self._database)
+            who = await self._caller(context)
 
             def create(connection: Connection) -> Bot:
                 _check_name(request.bot, "a bot", "bot")
@@ -189,7 +195,7 @@ class Bots(Stored, BotServiceServicer):
         """A further token of the caller's account."""
 
         async def work() -> bots_pb.CreateTokenResponse:
-            who = await caller(context, self._database)
+            who = await self._caller(context)
             token = await self._write(
                 lambda connection: accounts.create_token(connection, who.account_id, label=request.label)
             )
@@ -201,7 +207,7 @@ class Bots(Stored, BotServiceServicer):
         """Ends one of the caller's tokens."""
 
         async def work() -> bots_pb.RevokeTokenResponse:
-            who = await caller(context, self._database)
+            who = await self._caller(context)
 
             def revoke(connection: Connection) -> None:
                 try:
@@ -239,7 +245,7 @@ class Bots(Stored, BotServiceServicer):
         """Changes what becomes of a version of the caller's bot."""
 
         async def work() -> None:
-            who = await caller(context, self._database)
+            who = await self._caller(context)
 
             def write(connection: Connection) -> None:
                 found = named(lambda connection, name: accounts.bot_of(connection, who, name), connection, bot, "bot")

@@ -13,17 +13,17 @@ from sqlalchemy import Connection
 
 from arena.errors import QuotaExceeded, UserError
 from arena.gateway.calls import (
+    Asking,
     CallFailed,
     Context,
     PerAddress,
-    Stored,
     answer,
-    caller,
     has_token,
     named,
     page_offset,
     page_size,
 )
+from arena.gateway.limits import Guesses
 from arena.gateway.messages import rfc3339
 from arena.storage import tournaments as store
 from arena.storage.accounts import Bot, Principal, bot_of
@@ -57,11 +57,11 @@ _STATES: Final = {
 }
 
 
-class Tournaments(Stored, TournamentServiceServicer):
+class Tournaments(Asking, TournamentServiceServicer):
     """Events of this arena."""
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, database: Database, guesses: Guesses) -> None:
+        super().__init__(database, guesses)
         self._reads = PerAddress(*READS)
         self._joins = PerAddress(*JOINS)
 
@@ -115,7 +115,7 @@ class Tournaments(Stored, TournamentServiceServicer):
 
         async def work() -> pb.JoinTournamentResponse:
             self._joins.check(context, time.monotonic_ns() // 1000)
-            who = await caller(context, self._database)
+            who = await self._caller(context)
 
             def join(connection: Connection) -> tuple[store.Tournament, store.Participant]:
                 event = named(store.by_join_code, connection, request.join_code, "join_code")
@@ -131,7 +131,7 @@ class Tournaments(Stored, TournamentServiceServicer):
         """Takes a bot of the caller's out."""
 
         async def work() -> pb.LeaveTournamentResponse:
-            who = await caller(context, self._database)
+            who = await self._caller(context)
 
             def leave(connection: Connection) -> store.Tournament:
                 event = named(store.get, connection, request.tournament, "tournament")
@@ -146,7 +146,7 @@ class Tournaments(Stored, TournamentServiceServicer):
     async def _shown(self, slug: str, context: Context) -> Shown:
         """An event as the caller may see it, with or without a token. Raises CallFailed."""
         self._reads.check(context, time.monotonic_ns() // 1000)
-        who = await caller(context, self._database) if has_token(context) else None
+        who = await self._caller(context) if has_token(context) else None
 
         def read(connection: Connection) -> Shown:
             event = named(store.get, connection, slug, "tournament")

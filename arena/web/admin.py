@@ -191,7 +191,9 @@ async def login(request: Request) -> Response:
     form = await _form(request)
     door = _door(request)
     if not door.tries.take(time.monotonic_ns() // 1000):
-        return _login(request, "Too many attempts. Wait a few seconds.", 429)
+        refusal = _login(request, "Too many attempts. Wait a few seconds.", 429)
+        refusal.headers["retry-after"] = str(1 // TRIES_PER_S)
+        return refusal
     secret = form.get("secret", "").strip()
     admin = await _site(request).read(lambda connection: admins.authenticate(connection, secret))
     if admin is None:

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from arena import metrics
 from arena.errors import Unavailable
+from arena.gateway.limits import Guesses
 from arena.settings import Settings
 from arena.web import bots, exporter, exports, home, ladders, matches, reading, running, sets, status, tournaments
 from arena.web.api import commands, posting
@@ -122,6 +123,7 @@ def build(settings: Settings) -> Starlette:
     app.state.viewers = Viewers(settings.web.streams_per_address)
     app.state.doors = doors
     app.state.exports = exports.Exports(settings)
+    app.state.guesses = Guesses(settings.limits.bad_tokens)
     app.state.rates = Rates(settings.limits.api_requests_per_s, settings.limits.api_burst)
     app.state.described = Content(
         orjson.dumps(document(OPERATIONS, commands.COMMANDS), option=orjson.OPT_INDENT_2), JSON

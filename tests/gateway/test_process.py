@@ -134,6 +134,11 @@ async def test_r69_a_killed_gateway_comes_back_and_the_game_goes_on(gateway: Gat
     assert await gateway.end(signal.SIGTERM) == (0, "")
 
 
+def test_r44_guessing_is_bounded_as_it_is_set() -> None:
+    """An operator's limit of bad tokens is that of the server."""
+    assert admission(settings.load({"limits.bad_tokens": 7}, environ={})).bad_tokens == 7
+
+
 def test_r16_the_herd_is_let_in_as_it_is_set() -> None:
     """An operator's limits of addresses, of starts and of Hello are those of the server."""
     words = {"connections_per_address": 7, "starts_per_s": 11, "start_burst": 13, "hello_ms": 1_500}

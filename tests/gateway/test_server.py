@@ -18,8 +18,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from arena.errors import UserError
 from arena.gateway import core
 from arena.gateway.auth import LocalTokens, Principal
+from arena.gateway.limits import KEPT
 from arena.gateway.local import LocalGateway
-from arena.gateway.server import BOTS_KEPT, Admission, PlayServicer, start_play_server
+from arena.gateway.server import Admission, PlayServicer, start_play_server
 from arena.gateway.session import Identity, SessionLimits
 from arena.storage import accounts
 from botarena.v1 import play_pb2 as pb
@@ -355,9 +356,9 @@ def test_r16_all_instances_of_a_bot_may_come_back_at_once() -> None:
     also = Principal("8", accounts.Principal(1, "ann", False, 8, "y", 3))
     assert all(servicer._starts_of(mine).take(0) for _ in range(64))
     assert servicer._starts_of(also) is servicer._starts_of(mine), "a bot has one bucket however many tokens it has"
-    for number in range(BOTS_KEPT + 10):
+    for number in range(KEPT + 10):
         servicer._starts_of(Principal(f"t{number}"))
-    assert len(servicer._bot_starts) == BOTS_KEPT
+    assert len(servicer._bot_starts) == KEPT
 
 
 async def test_r16_a_new_bot_costs_the_same_however_many_are_there(monkeypatch: pytest.MonkeyPatch) -> None:

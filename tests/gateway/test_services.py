@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,20 +13,24 @@ from google.rpc.status_pb2 import Status
 
 import engines
 from arena.gateway import services as services_module
+from arena.gateway.limits import Guesses
 from arena.gateway.online import Online
 from arena.gateway.registry import OnlineSession
 from arena.gateway.services import add_services
 from arena.match.record import parse_record
 from arena.match.replay import verify
+from arena.storage import accounts
 from arena.storage import matches as stored_matches
 from botarena.v1 import bot_service_pb2 as bots_pb
 from botarena.v1 import game_service_pb2 as games_pb
 from botarena.v1 import ladder_service_pb2 as ladders_pb
 from botarena.v1 import match_service_pb2 as matches_pb
+from botarena.v1 import trial_service_pb2 as trials_pb
 from botarena.v1.bot_service_pb2_grpc import BotServiceStub
 from botarena.v1.game_service_pb2_grpc import GameServiceStub
 from botarena.v1.ladder_service_pb2_grpc import LadderServiceStub
 from botarena.v1.match_service_pb2_grpc import MatchServiceStub
+from botarena.v1.trial_service_pb2_grpc import TrialServiceStub
 from tests.web.seed import SeededArena
 from tests.web.support import CHALLENGE, LADDERS, POP
 
@@ -83,6 +88,34 @@ def lose_record(arena: SeededArena, match_id: str) -> None:
 def bearer(token: str) -> tuple[tuple[str, str]]:
     """The metadata of a caller."""
     return (("authorization", f"Bearer {token}"),)
+
+
+async def test_r44_guesses_of_unary_calls_are_counted(arena: SeededArena) -> None:
+    """An address that has shown too many bad tokens is refused, a good one included, by all services; others are not."""
+    server = grpc.aio.server()
+    guesses = Guesses(at_once=3)
+    add_services(server, arena.database, arena.records, guesses=guesses)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    with arena.database.write() as connection:
+        _, token = accounts.register(connection, "guessed", "guessed-bot")
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        bots: Any = BotServiceStub(channel)
+        trials: Any = TrialServiceStub(channel)
+        assert (await bots.CreateToken(bots_pb.CreateTokenRequest(), metadata=bearer(token))).token
+        guess = token[:-1] + "?"
+        told = [await refusal(bots.CreateToken(bots_pb.CreateTokenRequest(), metadata=bearer(guess))) for _ in range(3)]
+        assert {code for code, _, _ in told} == {grpc.StatusCode.UNAUTHENTICATED}
+        calls = (
+            bots.CreateToken(bots_pb.CreateTokenRequest(), metadata=bearer(token)),
+            trials.CancelTrial(trials_pb.CancelTrialRequest(), metadata=bearer(guess)),
+        )
+        for call in calls:
+            code, _, details = await refusal(call)
+            assert (code, details["ErrorInfo"].reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_REQUESTS")
+            assert details["RetryInfo"].retry_delay.seconds == 5
+    assert guesses.may_look("ipv4:192.0.2.1", token, time.monotonic_ns() // 1000)
+    await server.stop(0)
 
 
 async def test_games_and_their_tables(channel: grpc.aio.Channel) -> None:

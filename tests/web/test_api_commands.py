@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from arena.gateway.limits import BAD_TOKENS
 from arena.storage import accounts
 from arena.web.api.commands import NewChallenge, NewTrial
 from arena.web.api.posting import parse_body
@@ -54,6 +55,24 @@ def test_a_challenge(web: WebArena) -> None:
     for _ in range(3):
         assert post(web, "/challenges", mine, **about)[0] == 200
     assert post(web, "/challenges", mine, **about)[0] == 429
+
+
+def test_r44_guesses_are_counted(web: WebArena) -> None:
+    """An address that has shown too many bad tokens is told to wait, a good one included; others are not."""
+    token = token_of(web, "zephyr")
+    wrong = token[:-1] + "?"
+
+    def ask(address: str, shown: str) -> tuple[int, str | None]:
+        headers = {"authorization": f"Bearer {shown}", "x-forwarded-for": address}
+        request = urllib.request.Request(f"{web.url}{PREFIX}/trials/t_1/cancel", b"{}", headers, method="POST")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=PATIENCE_S)
+        return refused.value.code, refused.value.headers["retry-after"]
+
+    assert ask("192.0.2.44", token)[0] == 409
+    assert {ask("192.0.2.44", wrong) for _ in range(2 * BAD_TOKENS)} == {(401, None), (429, "5")}
+    assert ask("192.0.2.44", token) == (429, "5")
+    assert ask("192.0.2.45", token)[0] == 409
 
 
 def test_a_trial(web: WebArena) -> None:

@@ -26,6 +26,10 @@ class TokenBucket:
         self._at_us = full_at_us
         return True
 
+    def charge(self, now_us: int) -> None:
+        """Take a token even if there is none: what is owed is paid with time."""
+        self._at_us = max(self._at_us, now_us) + self._cost_us
+
     def empty(self, now_us: int) -> bool:
         """Whether no token is left."""
         return max(self._at_us, now_us) + self._cost_us - now_us > self._burst_us

@@ -6,6 +6,7 @@ Bearer tokens alone count, and cookies never do, so that no other page can ask i
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from types import NoneType
@@ -18,9 +19,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from arena.errors import QuotaExceeded, Unavailable, UserError
+from arena.gateway.limits import Guesses
 from arena.storage import accounts
 from arena.storage.accounts import Principal
-from arena.web.api.serving import HEADERS, PREFIX, BadRequest, Parameter, Rates, problem
+from arena.web.api.serving import HEADERS, PREFIX, BadRequest, Parameter, Rates, address_of, problem
 from arena.web.content import JSON, Content
 from arena.web.site import NotHere, Site
 
@@ -46,6 +48,8 @@ class Command:
         """As Starlette wants it."""
         site: Site = request.app.state.site
         rates: Rates = request.app.state.rates
+        guesses: Guesses = request.app.state.guesses
+        address = address_of(request)
         if not rates.admit(request):
             return problem(request, 429, "Slow down.", {"retry-after": "1"})
         try:
@@ -55,7 +59,12 @@ class Command:
                 raise BadRequest("there are no parameters here: what is asked for is in the body")
             token = _token(request)
             body = parse_body(self.body, await _read(request))
+            if not guesses.may_look(address, token, time.monotonic_ns() // 1000):
+                return problem(request, 429, "Too many bad tokens.", {"retry-after": "5"})
             answer = await site.work(lambda: self._run(site, token, given, body))
+        except _Wrong as error:
+            guesses.wrong(address, token, time.monotonic_ns() // 1000)
+            return problem(request, 401, str(error), {"www-authenticate": "Bearer"})
         except _Unknown as error:
             return problem(request, 401, str(error), {"www-authenticate": "Bearer"})
         except BadRequest as error:
@@ -74,12 +83,16 @@ class Command:
         with site.database.write() as connection:
             who = accounts.authenticate(connection, token)
             if who is None:
-                raise _Unknown("this token is not valid, or not valid any more")
+                raise _Wrong("this token is not valid, or not valid any more")
             return self.do(site, connection, who, given, body)
 
 
 class _Unknown(UserError):
     """Nobody knows who asks."""
+
+
+class _Wrong(_Unknown):
+    """Nobody has this token."""
 
 
 def _token(request: Request) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import orjson
@@ -15,14 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from arena.errors import Unavailable, UserError
-from arena.gateway.session import TokenBucket
+from arena.gateway.limits import Buckets
 from arena.web.api.answers import Problem
 from arena.web.content import JSON, Content
 from arena.web.site import NotHere, Site
 
 PREFIX: Final = "/api/v1"
 PROBLEM: Final = "application/problem+json"
-CALLERS: Final = 4096
 HEADERS: Final = {"access-control-allow-origin": "*"}
 """Anybody's page may read what anybody may read."""
 TITLES: Final = {
@@ -124,19 +122,17 @@ def problem(request: Request, status: int, detail: str, headers: Mapping[str, st
     return Content(body, PROBLEM, status=status, cache="no-store").answer(request, {**HEADERS, **(headers or {})})
 
 
-@dataclass(slots=True)
 class Rates:
     """How fast each address may ask: ``per_s`` requests a second, ``burst`` at once."""
 
-    per_s: int
-    burst: int
-    _buckets: OrderedDict[str, TokenBucket] = field(default_factory=OrderedDict)
+    def __init__(self, per_s: int, burst: int) -> None:
+        self._buckets = Buckets(per_s, burst)
 
     def admit(self, request: Request) -> bool:
         """Whether the request is within its address's rate."""
-        address = request.client.host if request.client else ""
-        bucket = self._buckets.setdefault(address, TokenBucket(self.per_s, self.burst))
-        self._buckets.move_to_end(address)
-        if len(self._buckets) > CALLERS:
-            self._buckets.popitem(last=False)
-        return bucket.take(time.monotonic_ns() // 1000)
+        return self._buckets.of(address_of(request)).take(time.monotonic_ns() // 1000)
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client else ""

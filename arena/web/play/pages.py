@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 import engines
-from arena.web.api.serving import Rates
+from arena.web.api.serving import Rates, address_of
 from arena.web.content import FOREVER, GZIP, HTML, JSON, Content
 from arena.web.film import film, picture_at
 from arena.web.matches import KEEP_S, eyes_of
@@ -74,7 +74,7 @@ async def new(request: Request) -> Response:
         _in_time(request)
         form = parse_qs((await _body(request)).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=40)
         name = form.get("name", [""])[-1]
-        table = _doors(request).lounge.open(order_of(game, form), name, _address(request))
+        table = _doors(request).lounge.open(order_of(game, form), name, address_of(request))
     except (Refused, BadOrder, ValueError) as error:
         status = error.status if isinstance(error, Refused) else 422
         return Content(_form(site, game, str(error)).encode(), HTML, status=status, cache="no-store").answer(request)
@@ -149,7 +149,7 @@ def _leave(request: Request, table: Table, _sent: Mapping[str, Any]) -> Mapping[
 
 
 def _again(request: Request, table: Table, _sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    again, chair = _doors(request).lounge.open_again(table, _seated(request, table), _address(request))
+    again, chair = _doors(request).lounge.open_again(table, _seated(request, table), address_of(request))
     return {"table": again.id, "secret": chair.secret}
 
 
@@ -314,10 +314,6 @@ def _in_time(request: Request) -> None:
     """Raises Refused of an address that asks faster than people play."""
     if not _doors(request).rates.admit(request):
         raise Refused(429, "that is faster than anybody plays; wait a moment")
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
 
 
 def _told(document: Mapping[str, Any], status: int = 200) -> Response:

@@ -24,9 +24,10 @@ class Refused(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Whom a token speaks for. ``token_id`` names the token where it can be revoked."""
+    """Whom a token speaks for. ``token_id`` names the token where it can be revoked; ``bot_id``: the one bot that it is for."""
 
     token_id: str
+    bot_id: int | None = None
     account: accounts.Principal | None = None
 
 
@@ -60,7 +61,8 @@ class LocalTokens:
 
     async def authenticate(self, token: str) -> Principal | None:
         """As Authenticator."""
-        return Principal(token) if token in self._identities else None
+        identity = self._identities.get(token)
+        return None if identity is None else Principal(token, identity.bot_id)
 
     async def identify(self, principal: Principal, hello: pb.Hello) -> Identity:
         """As Authenticator. The token alone says who it is: one program may sit here twice, under two names."""

@@ -175,9 +175,8 @@ class GatewayCore:
         conduct = self._conduct(identity.bot_id, now_us)
         if self._draining:
             raise Refused(Failure(Reason.SERVER_DRAINING, "This gateway shuts down.", retry_after_ms=1000))
-        if now_us < conduct.out_until_us:
-            wait_ms = (conduct.out_until_us - now_us) // 1000 + 1
-            raise Refused(Failure(Reason.FLOOD, "The bot is out after too many strikes.", retry_after_ms=wait_ms))
+        if (wait_ms := self.out_ms(identity.bot_id)) > 0:
+            raise Refused(_out(wait_ms))
         self._check_games(hello)
         old = self._newest.get((identity.bot_id, _instance(identity, hello)))
         if old is not None and old.connected and not conduct.unasked(now_us, REPLACEMENT_COST):
@@ -192,15 +191,32 @@ class GatewayCore:
         self._connections[session.id] = connection
         return connection
 
+    def out_ms(self, bot_id: int) -> int:
+        """How long a bot is out; 0: it is not."""
+        conduct = self._conducts.get(bot_id)
+        return 0 if conduct is None else max(0, (conduct.out_until_us - self.clock.now_us() + 999) // 1000)
+
+    def strike(self, bot_id: int, failure: Failure) -> Failure:
+        """A strike for what a bot did that has no session yet; what it is told: ``failure``, or that it is out."""
+        now_us = self.clock.now_us()
+        self.tallies.own.counts["strikes"] += 1
+        return _out(self.out_ms(bot_id)) if self._conduct(bot_id, now_us).strike(now_us) else failure
+
+    def too_large(self, data: bytes) -> Failure | None:
+        """What a bot is told that sent a frame which is not to be looked at; None if it is."""
+        if len(data) <= self.limits.frame_bytes:
+            return None
+        message = f"A frame of {len(data)} bytes; at most {self.limits.frame_bytes} are allowed."
+        return Failure(Reason.FRAME_TOO_LARGE, message)
+
     def receive(self, connection: Connection, data: bytes) -> None:
         """A frame has come from a bot."""
         session = connection.session
         if not connection.is_current:
             return
         now_us = self.clock.now_us()
-        if len(data) > self.limits.frame_bytes:
-            message = f"A frame of {len(data)} bytes; at most {self.limits.frame_bytes} are allowed."
-            self._do(session, session.misconduct(Failure(Reason.FRAME_TOO_LARGE, message), now_us))
+        if (failure := self.too_large(data)) is not None:
+            self._do(session, session.misconduct(failure, now_us))
             return
         try:
             frame = pb.PlayRequest.FromString(data)
@@ -349,6 +365,10 @@ class GatewayCore:
                 self._do(session, session.on_timer(timer, now_us))
         if self._timers and self._alarm is None:
             self._set_alarm()
+
+
+def _out(wait_ms: int) -> Failure:
+    return Failure(Reason.FLOOD, "The bot is out after too many strikes.", wait_ms)
 
 
 def _instance(identity: Identity, hello: pb.Hello) -> str:

@@ -25,6 +25,8 @@ from arena.settings import is_loopback
 FAREWELL_S: Final = 5.0
 """A stream that is to end gets so long to take its last frame."""
 REFUSED_HELLO_S: Final = 1.0
+READ_FRAMES: Final = 16
+"""A message of so many times the largest frame is read at all."""
 RECONNECT_WITHIN_MS: Final = 5_000
 PLAY_SERVICE: Final = "botarena.v1.PlayService"
 
@@ -82,8 +84,9 @@ async def start_play_server(
     servicer = PlayServicer(core, authenticator, admission, guesses)
     server = grpc.aio.server(
         options=[
-            # A frame up to four times too large is read, so that its sender is told what is wrong and gets a strike.
-            ("grpc.max_receive_message_length", core.limits.frame_bytes * 4),
+            # What is too large is read, so that its sender is told what is wrong and gets a strike, up to a bound: beyond
+            # it gRPC ends the stream unread, and of that we see no more than if the bot had hung up.
+            ("grpc.max_receive_message_length", core.limits.frame_bytes * READ_FRAMES),
             ("grpc.max_concurrent_streams", 1024),
             ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
             ("grpc.so_reuseport", 0),
@@ -218,6 +221,9 @@ class PlayServicer:
             raise Refused(Failure(Reason.HELLO_TIMEOUT, f"No Hello within {self._admission.hello_s:g} s.")) from None
         if not isinstance(data, bytes):
             raise Refused(Failure(Reason.BAD_HELLO, "The stream ended before Hello."))
+        if (failure := self._core.too_large(data)) is not None:
+            # The token of a whole account has not said yet which of its bots this is.
+            raise Refused(failure if principal.bot_id is None else self._core.strike(principal.bot_id, failure))
         hello, rest = read_hello(data)
         identity = await self._authenticator.identify(principal, hello)
         connection = self._core.connect(identity, hello, principal_id=principal.token_id)

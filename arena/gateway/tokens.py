@@ -38,7 +38,7 @@ class StoredTokens:
     def _authenticate(self, token: str) -> Principal | None:
         with self._database.read() as connection:
             found = accounts.authenticate(connection, token)
-        return None if found is None else Principal(str(found.token_id), found)
+        return None if found is None else Principal(str(found.token_id), found.bot_id, found)
 
     def _identify(self, principal: Principal, hello: pb.Hello) -> Identity:
         assert principal.account is not None

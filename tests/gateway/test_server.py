@@ -20,7 +20,7 @@ from arena.gateway import core
 from arena.gateway.auth import LocalTokens, Principal
 from arena.gateway.limits import KEPT
 from arena.gateway.local import LocalGateway
-from arena.gateway.server import Admission, PlayServicer, start_play_server
+from arena.gateway.server import READ_FRAMES, Admission, PlayServicer, start_play_server
 from arena.gateway.session import Identity, SessionLimits
 from arena.storage import accounts
 from botarena.v1 import play_pb2 as pb
@@ -151,13 +151,31 @@ async def test_r1_an_oversized_frame_ends_the_stream_and_is_a_strike(arena: Aren
         assert (await seat.expect("act")).act.decision_id == decision
 
 
-async def test_r1_a_frame_beyond_all_measure_is_not_even_read(arena: Arena) -> None:
-    """gRPC itself ends the stream, and the server goes on."""
-    async with BareBot(arena.address, arena.issue("alice")) as bot:
-        await bot.send(b"x" * 1_000_000)
+@pytest.mark.parametrize("times", [1, READ_FRAMES - 1])
+async def test_r1_however_large_a_frame_is_that_is_read_it_is_a_strike(arena: Arena, times: int) -> None:
+    """Before Hello and after it: the third one, of whichever kind, is out."""
+    token, frame = arena.issue("big"), b"\x0a" * (times * arena.core.limits.frame_bytes + 1)
+    for _ in range(2):
+        code, _, details = await refusal(BareBot(arena.address, token), frame)
+        assert (code, details["ErrorInfo"].reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "FRAME_TOO_LARGE")
+    async with BareBot(arena.address, token) as bot:
+        await bot.send(frame)
         assert await bot.ended() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    async with BareBot(arena.address, arena.issue("alice")):
-        pass
+    code, _, details = await refusal(BareBot(arena.address, token))
+    assert details["ErrorInfo"].reason == "FLOOD"
+    assert 50 < details["RetryInfo"].retry_delay.seconds <= 60
+
+
+async def test_r1_a_frame_beyond_all_measure_is_not_even_read(arena: Arena) -> None:
+    """gRPC itself ends the stream, without a strike, as the bot might have hung up; the server goes on."""
+    token, options = arena.issue("alice"), [("grpc.max_send_message_length", -1)]
+    for _ in range(4):
+        async with BareBot(arena.address, token, options=options) as bot:
+            await bot.send(b"x" * (READ_FRAMES * arena.core.limits.frame_bytes + 1))
+            assert await bot.ended() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert "larger than max" in (await bot.call.details())
+    async with BareBot(arena.address, token):
+        assert arena.core.tallies.total().counts["strikes"] == 0
 
 
 @pytest.mark.parametrize("frame", [b"\xff\xff\xff", b"\x0a\x7f", b"\x0a\x04\x0a\x02\x0a\x09"])
@@ -352,8 +370,8 @@ async def test_r16_a_bot_that_connects_too_often_takes_no_start_of_others() -> N
 def test_r16_all_instances_of_a_bot_may_come_back_at_once() -> None:
     """After a gateway's restart 64 instances are let in, and what is remembered of bots is bounded."""
     servicer = PlayServicer(mock.Mock(), mock.Mock(), Admission())
-    mine = Principal("7", accounts.Principal(1, "ann", False, 7, "x", 3))
-    also = Principal("8", accounts.Principal(1, "ann", False, 8, "y", 3))
+    mine = Principal("7", 7, accounts.Principal(1, "ann", False, 7, "x", 3))
+    also = Principal("8", 7, accounts.Principal(1, "ann", False, 8, "y", 3))
     assert all(servicer._starts_of(mine).take(0) for _ in range(64))
     assert servicer._starts_of(also) is servicer._starts_of(mine), "a bot has one bucket however many tokens it has"
     for number in range(KEPT + 10):

@@ -159,7 +159,7 @@ class Limits:
     """What one bot, connection or address may ask of the arena.
 
     A gateway lets ``start_burst`` bots in at once and ``starts_per_s`` a second after that; the others are told to wait.
-    An address may show ``bad_tokens`` at once that are nobody's, and one a second after that.
+    The API's requests are those of web and of the gateway's unary calls. An address may show ``bad_tokens`` at once that are nobody's, and one a second after that.
     """
 
     frame_bytes: int = 64 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 import grpc
@@ -29,6 +29,7 @@ Context: TypeAlias = Any
 
 RETRY_MS: Final = 2_000
 GUESSED_MS: Final = 5_000
+PACKAGE: Final = "/botarena."
 
 
 class CallFailed(ArenaError):
@@ -190,3 +191,38 @@ class PerAddress:
         """Raises CallFailed if the caller's address has done it too often."""
         if not self._buckets.of(address_of(context)).take(now_us):
             raise too_many("Too many from this address; wait a moment.", 1000 // self._rate)
+
+
+class Paced(grpc.aio.ServerInterceptor):
+    """How fast an address may call the services, before anything is done for it: a call that is reset at once costs the same."""
+
+    def __init__(self, rate: int, burst: int) -> None:
+        self._calls = PerAddress(rate, burst)
+
+    async def intercept_service(
+        self, continuation: Callable[[Any], Awaitable[Any]], details: grpc.HandlerCallDetails
+    ) -> Any:
+        """As gRPC wants it. Streams from bots are admitted by their servicer, and the health service asks for nothing."""
+        handler = await continuation(details)
+        if handler is None or handler.request_streaming or not details.method.startswith(PACKAGE):
+            return handler
+
+        async def check(context: Context) -> None:
+            try:
+                self._calls.check(context, time.monotonic_ns() // 1000)
+            except CallFailed as error:
+                await _end(context, error)
+
+        async def call(request: Any, context: Context) -> Any:
+            await check(context)
+            return await handler.unary_unary(request, context)
+
+        async def stream(request: Any, context: Context) -> AsyncIterator[Any]:
+            await check(context)
+            async for one in handler.unary_stream(request, context):
+                yield one
+
+        coders = handler.request_deserializer, handler.response_serializer
+        if handler.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(stream, *coders)
+        return grpc.unary_unary_rpc_method_handler(call, *coders)

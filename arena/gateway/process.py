@@ -17,6 +17,7 @@ from prometheus_client import REGISTRY
 from arena import loops, metrics
 from arena.endless import again_and_again
 from arena.errors import Unavailable
+from arena.gateway.calls import Paced
 from arena.gateway.catalogue import installed_games
 from arena.gateway.core import GatewayCore
 from arena.gateway.limits import Guesses
@@ -131,6 +132,7 @@ async def _start(settings: Settings, ends: contextlib.AsyncExitStack) -> tuple[G
         credentials=play_credentials(settings.gateway),
         trusted_network=trusted,
         services=(services,),
+        interceptors=(Paced(settings.limits.api_requests_per_s, settings.limits.api_burst),),
         guesses=guesses,
     )
     ends.push_async_callback(play.stop, reconnect_within_ms=DRAIN_WITHIN_MS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -38,6 +38,7 @@ AddServices: TypeAlias = Callable[[grpc.aio.Server], None]
 class Admission:
     """Who gets as far as a session. ``starts_per_s`` bounds the herd after a restart, ``bad_tokens`` guessing.
 
+    An address opens twice as many streams at once as it may have, and ``starts_per_s`` after that, whatever becomes of them.
     ``bot_starts_per_s`` and ``bot_start_burst`` are
     for each bot, so that one bot never uses up what all have: all its instances may come back at once after a restart.
     """
@@ -74,15 +75,17 @@ async def start_play_server(
     credentials: grpc.ServerCredentials | None = None,
     trusted_network: bool = False,
     services: Iterable[AddServices] = (),
+    interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
     guesses: Guesses | None = None,
 ) -> PlayServer:
     """Serve bots at ``address``, ``host:port`` (port 0: any) or ``unix:path``.
 
     Without ``credentials`` (TLS) only loopback addresses and unix sockets are served, unless in a ``trusted_network``.
-    ``services`` add themselves to the same server, and may count ``guesses`` together with it. Raises UserError if the address cannot be had.
+    ``services`` add themselves to the same server, behind ``interceptors``, and may count ``guesses`` together with it. Raises UserError if the address cannot be had.
     """
     servicer = PlayServicer(core, authenticator, admission, guesses)
     server = grpc.aio.server(
+        interceptors=interceptors,
         options=[
             # What is too large is read, so that its sender is told what is wrong and gets a strike, up to a bound: beyond
             # it gRPC ends the stream unread, and of that we see no more than if the bot had hung up.
@@ -90,7 +93,7 @@ async def start_play_server(
             ("grpc.max_concurrent_streams", 1024),
             ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
             ("grpc.so_reuseport", 0),
-        ]
+        ],
     )
     play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(servicer.play)
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(PLAY_SERVICE, {"Play": play}),))
@@ -156,6 +159,7 @@ class PlayServicer:
         self._admission = admission
         self._starts = TokenBucket(admission.starts_per_s, admission.start_burst)
         self._bot_starts = Buckets(admission.bot_starts_per_s, admission.bot_start_burst)
+        self._opened = Buckets(admission.starts_per_s, 2 * admission.streams_per_address)
         self._addresses: Counter[str] = Counter()
         self._guesses = guesses or Guesses(admission.bad_tokens)
         self._streams: set[asyncio.Task[Any]] = set()
@@ -190,6 +194,9 @@ class PlayServicer:
         if not address:
             yield
             return
+        # First of all: who resets streams as fast as he opens them never has many.
+        if not self._opened.of(address).take(self._core.clock.now_us()):
+            raise Refused(Failure(Reason.TOO_MANY_STARTS, "This address opens streams too fast.", 1_000))
         if self._addresses[address] >= self._admission.streams_per_address:
             raise Refused(Failure(Reason.TOO_MANY_STREAMS, "Too many streams from this address.", 5_000))
         self._addresses[address] += 1

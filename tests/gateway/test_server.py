@@ -24,8 +24,8 @@ from arena.gateway.server import READ_FRAMES, Admission, PlayServicer, start_pla
 from arena.gateway.session import Identity, SessionLimits
 from arena.storage import accounts
 from botarena.v1 import play_pb2 as pb
-from tests.gateway.bots import BareBot
-from tests.gateway.harness import Arena, until
+from tests.gateway.bots import METHOD, BareBot
+from tests.gateway.harness import PATIENCE_S, Arena, until
 
 
 @pytest.fixture
@@ -249,6 +249,59 @@ async def test_r8_a_flood_of_http2_pings_is_sent_away(arena: Arena) -> None:
             assert await flood.ended() is grpc.StatusCode.UNAVAILABLE
         assert "ping" in (await flood.call.details()).lower()
         assert not bot.call.done()
+
+
+async def test_r8_a_flood_of_resets_costs_its_address_and_nobody_else() -> None:
+    """Of 5,000 streams that are reset as they are opened (CVE-2023-44487) those are looked at that an address may open; who
+    plays meanwhile plays on, and other addresses get in."""
+    async with Arena(admission=Admission(streams_per_address=8, starts_per_s=1)) as arena:
+        asked = mock.AsyncMock(side_effect=arena.tokens.authenticate)
+        async with BareBot(arena.address, arena.issue("plays")) as bot:
+            seat = await arena.seat("plays")
+            game = seat.start()
+            with mock.patch.object(arena.tokens, "authenticate", asked):
+                await open_and_reset(arena.address, arena.issue("flood"), 5_000)
+                decision = seat.ask(game)
+                await bot.act(game, decision)
+                await seat.expect("act")
+                async with BareBot(arena.address, arena.issue("other")):
+                    pass
+            assert asked.await_count <= 2 * 8 + 10
+
+
+async def open_and_reset(address: str, token: str, times: int) -> None:
+    """Streams of Play from 127.0.0.2, each with its RST_STREAM right behind it; returns when the server has read them all."""
+    host, port = address.rsplit(":", 1)
+    reader, writer = await asyncio.open_connection(host, int(port), local_addr=("127.0.0.2", 0))
+    named = {":method": "POST", ":scheme": "http", ":path": METHOD, ":authority": "arena", "te": "trailers"}
+    named |= {"content-type": "application/grpc", "authorization": f"Bearer {token}"}
+    headers = b"".join(b"\0" + _text(name) + _text(value) for name, value in named.items())
+    writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(SETTINGS, 0, 0) + _frame(SETTINGS, ACK, 0))
+    for stream in range(1, 2 * times, 2):
+        writer.write(_frame(HEADERS, END_HEADERS, stream, headers) + _frame(RST_STREAM, 0, stream, bytes(4)))
+        if stream % 100 == 1:
+            await writer.drain()
+            await asyncio.sleep(0)
+    writer.write(_frame(PING, 0, 0, b"all read"))
+    said = b""
+    async with asyncio.timeout(PATIENCE_S):
+        while _frame(PING, ACK, 0, b"all read") not in said:
+            more = await reader.read(65_536)
+            assert more, "sent away"
+            said = said[-64:] + more
+    writer.close()
+
+
+HEADERS, RST_STREAM, SETTINGS, PING, ACK, END_HEADERS = 1, 3, 4, 6, 1, 4
+
+
+def _frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def _text(text: str) -> bytes:
+    """A string of HPACK, without Huffman coding."""
+    return bytes([len(text)]) + text.encode()
 
 
 async def test_r9_a_paused_process_takes_no_time_from_a_bot(arena: Arena) -> None:

@@ -10,9 +10,12 @@ import grpc
 import pytest
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1.health import aio as health_aio
 
 import engines
 from arena.gateway import services as services_module
+from arena.gateway.calls import Paced
 from arena.gateway.limits import Guesses
 from arena.gateway.online import Online
 from arena.gateway.registry import OnlineSession
@@ -115,6 +118,30 @@ async def test_r44_guesses_of_unary_calls_are_counted(arena: SeededArena) -> Non
             assert (code, details["ErrorInfo"].reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_REQUESTS")
             assert details["RetryInfo"].retry_delay.seconds == 5
     assert guesses.may_look("ipv4:192.0.2.1", token, time.monotonic_ns() // 1000)
+    await server.stop(0)
+
+
+async def test_r8_an_address_calls_as_fast_as_it_may(arena: SeededArena) -> None:
+    """Calls of all services count together, unknown things, and streams of records too."""
+    server = grpc.aio.server(interceptors=(Paced(1, 5),))
+    add_services(server, arena.database, arena.records)
+    health_pb2_grpc.add_HealthServicer_to_server(health_aio.HealthServicer(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        games: Any = GameServiceStub(channel)
+        matches: Any = MatchServiceStub(channel)
+        health: Any = health_pb2_grpc.HealthStub(channel)
+        (one,) = (await matches.ListMatches(matches_pb.ListMatchesRequest(page_size=1))).matches
+        assert verify(parse_record(await record_of(matches, one.match_id)))
+        assert (await refusal(games.GetGame(games_pb.GetGameRequest(name="chess"))))[0] is grpc.StatusCode.NOT_FOUND
+        for _ in range(2):
+            await games.ListGames(games_pb.ListGamesRequest())
+        for call in (games.ListGames(games_pb.ListGamesRequest()), record_of(matches, one.match_id)):
+            code, _, details = await refusal(call)
+            assert (code, details["ErrorInfo"].reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_REQUESTS")
+            assert details["RetryInfo"].retry_delay.seconds == 1
+        assert (await health.Check(health_pb2.HealthCheckRequest())).status == health_pb2.HealthCheckResponse.SERVING
     await server.stop(0)
 
 

@@ -196,6 +196,12 @@ class GatewayCore:
         conduct = self._conducts.get(bot_id)
         return 0 if conduct is None else max(0, (conduct.out_until_us - self.clock.now_us() + 999) // 1000)
 
+    def put_out(self, bot_id: int, out_ms: int) -> None:
+        """A bot is out for at least so long: another gateway says so."""
+        now_us = self.clock.now_us()
+        conduct = self._conduct(bot_id, now_us)
+        conduct.out_until_us = max(conduct.out_until_us, now_us + 1000 * out_ms)
+
     def strike(self, bot_id: int, failure: Failure) -> Failure:
         """A strike for what a bot did that has no session yet; what it is told: ``failure``, or that it is out."""
         now_us = self.clock.now_us()

@@ -134,6 +134,7 @@ async def _start(settings: Settings, ends: contextlib.AsyncExitStack) -> tuple[G
         services=(services,),
         interceptors=(Paced(settings.limits.api_requests_per_s, settings.limits.api_burst),),
         guesses=guesses,
+        outs=registry,
     )
     ends.push_async_callback(play.stop, reconnect_within_ms=DRAIN_WITHIN_MS)
     for watch in (_cut_revoked(core, tokens), metrics.watch_loop()):

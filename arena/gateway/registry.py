@@ -44,6 +44,7 @@ CHANNEL: Final = "arena:sessions:changed"
 SINCE: Final = "arena:sessions:since"
 FILLED_MS: Final = int(RENEW_S * 1000) + 1000
 """So long after a loss the registry may not know bots that are there: gateways that have not noticed renew in time."""
+OUT: Final = "arena:out:"
 
 _RENEW: Final = """
 local time = redis.call('TIME')
@@ -225,6 +226,20 @@ class SessionRegistry:
         except RedisError as error:
             raise _unavailable(error) from None
         return lost
+
+    async def put_out(self, bot_id: int, out_ms: int) -> None:
+        """A bot is out for so long, at every gateway."""
+        try:
+            await self._redis.set(f"{OUT}{bot_id}", "", px=out_ms)
+        except RedisError as error:
+            raise _unavailable(error) from None
+
+    async def out_ms(self, bot_id: int) -> int:
+        """How long a bot is out; 0: it is not."""
+        try:
+            return max(0, int(await self._redis.pttl(f"{OUT}{bot_id}")))
+        except RedisError as error:
+            raise _unavailable(error) from None
 
     async def remove(self, gone: Iterable[tuple[int, str, str]]) -> None:
         """Take out (bot id, instance, session) unless another session has the entry."""

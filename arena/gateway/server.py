@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1.health import aio as health_aio
 
-from arena.errors import UserError
+from arena.errors import Unavailable, UserError
 from arena.gateway.auth import Authenticator, Principal, Refused
 from arena.gateway.core import Connection, GatewayCore
 from arena.gateway.hello import read_hello
@@ -25,6 +25,8 @@ from arena.settings import is_loopback
 FAREWELL_S: Final = 5.0
 """A stream that is to end gets so long to take its last frame."""
 REFUSED_HELLO_S: Final = 1.0
+OUTS_S: Final = 0.5
+"""Redis that does not answer in that time keeps no bot waiting."""
 READ_FRAMES: Final = 16
 """A message of so many times the largest frame is read at all."""
 RECONNECT_WITHIN_MS: Final = 5_000
@@ -52,6 +54,18 @@ class Admission:
     bot_start_burst: int = 100
 
 
+class Outs(Protocol):
+    """Who is out, as all gateways know it together. Both raise Unavailable."""
+
+    async def out_ms(self, bot_id: int) -> int:
+        """How long a bot is out; 0: it is not."""
+        ...
+
+    async def put_out(self, bot_id: int, out_ms: int) -> None:
+        """A bot is out for so long."""
+        ...
+
+
 class PlayServer:
     """A running server. ``address`` is where to dial it."""
 
@@ -77,13 +91,15 @@ async def start_play_server(
     services: Iterable[AddServices] = (),
     interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
     guesses: Guesses | None = None,
+    outs: Outs | None = None,
 ) -> PlayServer:
     """Serve bots at ``address``, ``host:port`` (port 0: any) or ``unix:path``.
 
     Without ``credentials`` (TLS) only loopback addresses and unix sockets are served, unless in a ``trusted_network``.
-    ``services`` add themselves to the same server, behind ``interceptors``, and may count ``guesses`` together with it. Raises UserError if the address cannot be had.
+    ``services`` add themselves to the same server, behind ``interceptors``, and may count ``guesses`` together with it. With ``outs``
+    a bot that is out at one gateway is out at all. Raises UserError if the address cannot be had.
     """
-    servicer = PlayServicer(core, authenticator, admission, guesses)
+    servicer = PlayServicer(core, authenticator, admission, guesses, outs)
     server = grpc.aio.server(
         interceptors=interceptors,
         options=[
@@ -152,17 +168,24 @@ class PlayServicer:
     """PlayService on raw bytes: what does not parse is the core's to judge, and what goes out is encoded already."""
 
     def __init__(
-        self, core: GatewayCore, authenticator: Authenticator, admission: Admission, guesses: Guesses | None = None
+        self,
+        core: GatewayCore,
+        authenticator: Authenticator,
+        admission: Admission,
+        guesses: Guesses | None = None,
+        outs: Outs | None = None,
     ) -> None:
         self._core = core
         self._authenticator = authenticator
         self._admission = admission
+        self._outs = outs
         self._starts = TokenBucket(admission.starts_per_s, admission.start_burst)
         self._bot_starts = Buckets(admission.bot_starts_per_s, admission.bot_start_burst)
         self._opened = Buckets(admission.starts_per_s, 2 * admission.streams_per_address)
         self._addresses: Counter[str] = Counter()
         self._guesses = guesses or Guesses(admission.bad_tokens)
         self._streams: set[asyncio.Task[Any]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
 
     async def play(self, _requests: object, context: Context) -> None:
         """One stream, from its first byte to its status."""
@@ -230,13 +253,41 @@ class PlayServicer:
             raise Refused(Failure(Reason.BAD_HELLO, "The stream ended before Hello."))
         if (failure := self._core.too_large(data)) is not None:
             # The token of a whole account has not said yet which of its bots this is.
-            raise Refused(failure if principal.bot_id is None else self._core.strike(principal.bot_id, failure))
+            if principal.bot_id is not None:
+                failure = self._core.strike(principal.bot_id, failure)
+                self._tell_out(principal.bot_id)
+            raise Refused(failure)
         hello, rest = read_hello(data)
         identity = await self._authenticator.identify(principal, hello)
-        connection = self._core.connect(identity, hello, principal_id=principal.token_id)
+        await self._ask_out(identity.bot_id)
+        try:
+            connection = self._core.connect(identity, hello, principal_id=principal.token_id)
+        finally:
+            self._tell_out(identity.bot_id)  # who evicts himself for ever is struck here
         if rest.events:
             self._core.receive(connection, rest.SerializeToString())
         return connection
+
+    async def _ask_out(self, bot_id: int) -> None:
+        """Hears from the other gateways whether a bot is out. Without them what is known here counts."""
+        if self._outs is not None and not self._core.out_ms(bot_id):
+            with suppress(Unavailable, TimeoutError):
+                async with asyncio.timeout(OUTS_S):
+                    self._core.put_out(bot_id, await self._outs.out_ms(bot_id))
+
+    def _tell_out(self, bot_id: int) -> None:
+        """Tells the other gateways if a bot is out. Not in the stream's own task, which ends when the bot hangs up."""
+        if self._outs is None or not (out_ms := self._core.out_ms(bot_id)):
+            return
+
+        async def tell(outs: Outs) -> None:
+            with suppress(Unavailable, TimeoutError):
+                async with asyncio.timeout(OUTS_S):
+                    await outs.put_out(bot_id, out_ms)
+
+        telling = asyncio.create_task(tell(self._outs))
+        self._telling.add(telling)
+        telling.add_done_callback(self._telling.discard)
 
     def _starts_of(self, principal: Principal) -> TokenBucket:
         """The bucket of the token's bot; of the token, where its account has not said for which bot it is."""
@@ -265,6 +316,7 @@ class PlayServicer:
             await asyncio.wait({writer}, timeout=FAREWELL_S)
             return ending.failure
         finally:
+            self._tell_out(connection.session.identity.bot_id)
             self._core.disconnect(connection)
             for task in (reader, writer):
                 task.cancel()

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from arena.gateway.auth import LocalTokens
 from arena.gateway.core import GatewayCore
-from arena.gateway.server import Admission, PlayServer, start_play_server
+from arena.gateway.server import Admission, Outs, PlayServer, start_play_server
 from arena.gateway.session import Identity, Session, SessionLimits
 from botarena.internal.v1 import relay_pb2 as rpb
 from botarena.v1 import play_pb2 as pb
@@ -126,7 +126,9 @@ class Arena:
         limits: SessionLimits = SessionLimits(),  # noqa: B008
         admission: Admission = Admission(),  # noqa: B008
         worker: str = "scripted",
+        outs: Outs | None = None,
     ) -> None:
+        self._outs = outs
         self.core = GatewayCore("test", games=GAMES, limits=limits, arena_key=b"k" * 32)
         self.tokens = LocalTokens()
         self.worker = worker
@@ -175,7 +177,9 @@ class Arena:
     async def _start(self, address: str) -> None:
         self.core.start()
         self.core.attach(self.worker, self.take)
-        self._server = await start_play_server(self.core, self.tokens, address, admission=self._admission)
+        self._server = await start_play_server(
+            self.core, self.tokens, address, admission=self._admission, outs=self._outs
+        )
 
     async def __aenter__(self) -> Self:
         await self._start(self._address)

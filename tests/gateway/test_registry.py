@@ -234,3 +234,33 @@ async def test_whoever_is_cancelled_between_two_words_to_redis_ends(valkey: Valk
         over.set()
         assert ended, f"cancelled after {steps} steps it goes on"
         await redis.aclose()
+
+
+async def test_r7_who_is_out_at_one_gateway_is_out_at_all(valkey: Valkey, redis: Redis) -> None:
+    """Also if the bot hangs up at its third strike. Without Redis each gateway goes by what it has seen and heard."""
+    registry = SessionRegistry(redis)
+    flood = pb.BotEvent(act=pb.Act(game_id="x"))
+    async with Arena(outs=registry) as one, Arena(outs=registry) as two, Arena(outs=registry) as three:
+        arenas = (one, two, three)
+        tokens = [arena.issue("flood") for arena in arenas]
+        async with BareBot(one.address, tokens[0]) as bot:
+            await bot.write(*[flood] * 500)
+            await until(lambda: one.core.out_ms(1) > 0)
+        await until(lambda: registry.out_ms(1))
+        assert await refused(two.address, tokens[1]) is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert 50_000 < two.core.out_ms(1) <= 60_000
+        valkey.kill()
+        assert await refused(two.address, tokens[1]) is grpc.StatusCode.RESOURCE_EXHAUSTED
+        async with BareBot(two.address, two.issue("other")), BareBot(three.address, tokens[2]):
+            assert three.core.out_ms(1) == 0, "it has seen nothing, and can ask nobody"
+    valkey.start()
+
+
+async def refused(address: str, token: str) -> grpc.StatusCode:
+    """How a bot is not let in."""
+    bot = BareBot(address, token)
+    bot.pump()
+    await bot.write(pb.BotEvent(hello=bot.hello))
+    code = await bot.ended()
+    await bot.close()
+    return code

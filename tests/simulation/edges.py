@@ -167,10 +167,20 @@ class SimRegistry:
         self._rng = rng
         self._entries: dict[tuple[int, str], _Entry] = {}
         self._since, self._since_until = -60.0, LEASE_MS / 1000  # the arena has run for long
+        self._out: dict[int, float] = {}
 
     def clear(self) -> None:
         self._entries.clear()
+        self._out.clear()
         self._since_until = 0.0
+
+    async def put_out(self, bot_id: int, out_ms: int) -> None:
+        await self._travel()
+        self._out[bot_id] = self._now() + out_ms / 1000
+
+    async def out_ms(self, bot_id: int) -> int:
+        await self._travel()
+        return max(0, int((self._out.get(bot_id, 0.0) - self._now()) * 1000))
 
     async def find(self, bot_id: int, instance: str) -> OnlineSession | None:
         await self._travel()

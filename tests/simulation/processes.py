@@ -37,7 +37,7 @@ class Gateway:
         self.process = Process(name)
         self.core = GatewayCore(name, games=GAMES)
         self.relay = RelayServicer(self.core)
-        self.play = PlayServicer(self.core, world, Admission())  # type: ignore[arg-type]
+        self.play = PlayServicer(self.core, world, Admission(), outs=world.registry)  # type: ignore[arg-type]
         self.publisher = RegistryPublisher(self.core, world.registry, address)  # type: ignore[arg-type]
         self.bots: list[Stream] = []
         self.workers: list[Stream] = []

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from arena import metrics
 from arena.errors import ArenaError
+from arena.host.blackbox import beside
 from arena.host.port import SessionFailed
 from arena.host.seats import Seat
 from arena.match.deal import ChanceStream
@@ -110,9 +111,17 @@ async def _ask(seats: Sequence[Seat], step: Step) -> dict[int, Reply]:
     return {request.seat: reply for request, reply in zip(requests, replies, strict=True)}
 
 
+async def _decide(seat: Seat, request: Request) -> Reply:
+    """As the seat decides. A task that ends with SystemExit would end the event loop, and every other set with it."""
+    try:
+        return await seat.decide(request)
+    except SystemExit as error:
+        raise RuntimeError(f"the rules exit with {error.code!r}") from error
+
+
 async def _together(seats: Sequence[Seat], requests: Sequence[Request]) -> list[Reply]:
     name = current.get_name() if (current := asyncio.current_task()) else None
-    tasks = [asyncio.create_task(seats[request.seat].decide(request), name=name) for request in requests]
+    tasks = [asyncio.create_task(beside(_decide(seats[request.seat], request)), name=name) for request in requests]
     try:
         return await asyncio.gather(*tasks)
     finally:

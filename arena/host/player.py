@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
@@ -55,6 +55,8 @@ class Remote(Protocol):
         """A set that acquired it is over."""
 
 
+Watched: TypeAlias = Callable[[str, int, Coroutine[Any, Any, None]], Awaitable[None]]
+"""Runs the work of a set's attempt so that it is known, should the process die of it, which set it was."""
 Broadcaster: TypeAlias = Callable[[SetJob], AbstractContextManager[Watcher | None]]
 """Gives what hears of a set's events while it is played."""
 
@@ -63,14 +65,26 @@ def _to_nobody(_job: SetJob) -> AbstractContextManager[Watcher | None]:
     return nullcontext()
 
 
+async def _unwatched(_set_id: str, _attempt: int, work: Coroutine[Any, Any, None]) -> None:
+    await work
+
+
 class SetPlayer:
     """Claims sets and plays them under a lease that :meth:`run` keeps up."""
 
     def __init__(
-        self, name: str, store: Store, key: Ed25519PrivateKey, *, max_sets: int, broadcast: Broadcaster = _to_nobody
+        self,
+        name: str,
+        store: Store,
+        key: Ed25519PrivateKey,
+        *,
+        max_sets: int,
+        broadcast: Broadcaster = _to_nobody,
+        watched: Watched = _unwatched,
     ) -> None:
         self._name = name
         self._broadcast = broadcast
+        self._watched = watched
         self._store = store
         self._key = key
         self._max_sets = max_sets
@@ -205,7 +219,7 @@ class SetPlayer:
         about: dict[str, Any] = {"attempt": plan.set_attempt, "ladder": plan.ladder.slug, "worker": self._name}
         with logs.bound(set_id=set_id, **about), TRACES.span("set", set_id, **about):
             logs.event(log, "set.claimed", bots=[seat.bot for seat in plan.seats])
-            await self._play_claimed(plan, lease)
+            await self._watched(set_id, plan.set_attempt, self._play_claimed(plan, lease))
 
     async def _play_claimed(self, plan: SetPlan, lease: WorkerLease) -> None:
         set_id = plan.set_id
@@ -229,7 +243,7 @@ class SetPlayer:
         except asyncio.CancelledError:
             await asyncio.shield(self._void(lease, set_id, VoidReason.INFRA_VOID))
             raise
-        except Exception:
+        except (Exception, SystemExit):  # a task that exits would end the loop, and all that it plays
             log.exception("set %s failed in the arena itself", set_id)
             await self._void(lease, set_id, VoidReason.INFRA_VOID)
         finally:

@@ -17,6 +17,7 @@ from arena.errors import ArenaError, Unavailable
 from arena.gateway.registry import SessionRegistry, connect_redis
 from arena.gateway.relay import dial_grpc
 from arena.gateway.tls import relay_channel_credentials
+from arena.host.blackbox import BlackBox
 from arena.host.broadcast import Broadcast
 from arena.host.house import HouseBots
 from arena.host.journal import write_spooled
@@ -47,12 +48,14 @@ class Worker:
         self._database = Database(settings.database_url)
         self._store = ThreadedStore(self._database, settings.data_dir, name)
         self._broadcast = Broadcast()
+        self._box = BlackBox(settings.data_dir / "crashes", name)
         self._player = SetPlayer(
             name,
             self._store,
             load_or_create(settings.data_dir),
             max_sets=settings.worker.max_sets,
             broadcast=self._broadcast.of,
+            watched=self._box.watch,
         )
         self._watch = LoopWatch(self._loop, self._void_stuck)
         self._stopping = asyncio.Event()
@@ -61,6 +64,8 @@ class Worker:
         """Registers the worker and begins its heartbeat. Raises ArenaError if the database does not answer."""
         self._database.refuse_newer()
         write_spooled(self._database, self._store.spooled)
+        blame_crash(self._database, self._box)
+        self._box.open()
         self._thread.start()
         self._ready.wait()
         if self._failure is not None:
@@ -76,6 +81,7 @@ class Worker:
         self._watch.stop()
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
+        self._box.close()
         self._store.close()
         self._database.close()
 
@@ -122,3 +128,12 @@ class Worker:
                 sets.void_attempts(connection, self._player.lease, set_id, VoidReason.ENGINE_ERROR)
         except ArenaError as error:
             log.critical("cannot void the set %s that never ends: %s", set_id, error)
+
+
+def blame_crash(database: Database, box: BlackBox) -> None:
+    """If the process before this one crashed in a set's code, that is an engine error of the set. Raises Unavailable."""
+    if (crash := box.read()) is None:
+        return
+    log.critical("the process before this one crashed in set %s: %s", crash.set_id, crash.trace)
+    with database.write() as connection:
+        sets.blame(connection, crash.set_id, crash.attempt)

@@ -283,6 +283,19 @@ def void(connection: Connection, row: Row[Any], reason: VoidReason) -> SetState:
     return SetState.QUEUED
 
 
+def blame(connection: Connection, set_id: str, spoilt: int) -> None:
+    """The rules ended the process in which the attempt ``spoilt`` was played: an engine error, whoever has the set by now."""
+    row = connection.execute(_LOCK_SET, {"set": set_id}).first()
+    if row is None or row.state not in (SetState.QUEUED, SetState.CLAIMED):
+        return
+    if row.attempt == spoilt:
+        void(connection, row, VoidReason.ENGINE_ERROR)
+    elif row.engine_errors + 1 >= MAX_ENGINE_ERRORS:
+        end_void(connection, row, SetState.ERRORED, VoidReason.ENGINE_ERROR)
+    else:  # The sweeper was here first, and somebody may be playing the next attempt.
+        connection.execute(update(game_set).where(game_set.c.id == set_id).values(engine_errors=row.engine_errors + 1))
+
+
 def call_off(connection: Connection, set_id: str, *, again: bool) -> SetState:
     """Takes a set that is queued or being played from whoever holds it, to be played again or given up.
 

@@ -45,6 +45,10 @@ def test_r76_rules_that_fail_void_their_match_and_end_nothing_else(error: BaseEx
     def broken(_: Request) -> Reply:
         raise error
 
-    with pytest.raises(Voided) as void:
-        play(spec(), broken, uniform(2), uniform(3))
-    assert void.value.reason is VoidReason.ENGINE_ERROR
+    for match in (
+        spec(),
+        spec("balloon-pop", 3, simultaneous_cards=True),
+    ):  # in the match's own task, or one for each seat
+        with pytest.raises(Voided) as void:
+            play(match, broken, uniform(2), uniform(3))
+        assert void.value.reason is VoidReason.ENGINE_ERROR

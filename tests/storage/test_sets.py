@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlalchemy import func, select, update
 
 from arena.errors import ArenaError, Fenced
+from arena.host.blackbox import BlackBox
+from arena.host.worker import blame_crash
 from arena.ladder.settlement import check
 from arena.match.spec import VoidReason
 from arena.storage import matches as stored_matches
@@ -247,6 +251,40 @@ def test_r77_an_engine_that_fails_three_times_ends_the_set_and_nobody_loses(worl
         last = list(entries(connection, world.ladder_id))[-1].entry
         assert (last.set_id, last.reason) == (set_id, "ENGINE_ERROR")  # type: ignore[union-attr]
         assert all(row.rating == 1000 and row.games == 0 for row in queries.leaderboard(connection, SPEC.slug))
+
+
+def test_r76_a_set_whose_rules_crash_three_workers_is_errored(world: World, tmp_path: Path) -> None:
+    """Counted by the next life of each, before or after the sweeper took the set, and whoever plays it by then is fenced; the
+    set beside it is void, and counts nothing. What is over already stays."""
+    set_id, other = world.queue(), world.queue()
+    box = BlackBox(tmp_path, "w")
+    box.open()
+    box.close()
+    (tmp_path / "w.trace").write_text("Fatal Python error: Segmentation fault")
+
+    def crashed(spoilt: int) -> SetState:
+        (tmp_path / "w.page").write_bytes(f"{set_id} {spoilt}".encode().ljust(64, b"\0"))
+        blame_crash(world.database, box)
+        return world.state(set_id)[0]
+
+    world.begun(set_id)
+    world.begun(other)
+    assert crashed(spoilt=1) == SetState.QUEUED
+    assert world.state(set_id) == (SetState.QUEUED, 2)
+    world.begun(set_id)
+    with world.database.write() as connection:
+        for one in (set_id, other):
+            sets.void_attempts(connection, world.lease, one, VoidReason.INFRA_VOID)
+    assert crashed(spoilt=2) == SetState.QUEUED
+    assert world.state(set_id) == (SetState.QUEUED, 3)
+    world.begun(set_id)
+    assert crashed(spoilt=2) == SetState.ERRORED
+    with world.database.write() as connection, pytest.raises(Fenced):
+        sets.void_attempts(connection, world.lease, set_id, VoidReason.INFRA_VOID)
+    assert crashed(spoilt=3) == SetState.ERRORED
+    assert world.state(other) == (SetState.QUEUED, 2)
+    with world.database.write() as connection:
+        assert check(connection) == ()
 
 
 def test_a_set_that_keeps_killing_workers_is_given_up(world: World) -> None:

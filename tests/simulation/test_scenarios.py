@@ -33,6 +33,17 @@ def attempts(world: World, outcome: str | None) -> int:
     return sum(1 for (ended,) in rows(world, select(attempt.c.outcome)) if ended == outcome)
 
 
+def running(world: World) -> set[tuple[str, int]]:
+    """The attempts that run, by match and number."""
+    unended = select(attempt.c.match_id, attempt.c.attempt).where(attempt.c.outcome.is_(None))
+    return {(match_id, number) for match_id, number in rows(world, unended)}
+
+
+def playing(world: World) -> bool:
+    """Whether a bot from outside is in the middle of a game."""
+    return any(bot.games for bot in world.bots)
+
+
 async def until(condition: Any, within_s: float) -> None:
     async with asyncio.timeout(within_s):
         while not condition():  # noqa: ASYNC110 - the condition is SQL's
@@ -188,6 +199,25 @@ def test_r69_the_clock_stands_still_while_there_is_no_gateway() -> None:
     play(trouble)
 
 
+def test_r69_a_game_whose_gateway_stays_away_is_void_after_a_minute() -> None:
+    """Till then it may go on wherever its bot turns up; then it is over, and played again."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: playing(world), 5)
+        for gateway in world.gateways.values():
+            gateway.process.kill()
+        held = running(world)
+        await asyncio.sleep(55)
+        held &= running(world)
+        assert held
+        await until(lambda: not held & running(world), 12)
+        assert {*rows(world, select(attempt.c.match_id, attempt.c.attempt).where(attempt.c.outcome == "VOID"))} >= held
+        for address in list(world.gateways):
+            world.start_gateway(address)
+
+    play(trouble)
+
+
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("stall_s", [4.7, 9.0])
 def test_r69_nobody_is_charged_for_what_was_on_its_way(seed: int, stall_s: float) -> None:
@@ -207,19 +237,23 @@ def test_r69_nobody_is_charged_for_what_was_on_its_way(seed: int, stall_s: float
     assert simulate(seed, trouble=trouble).problems == ()
 
 
-def test_r67_a_bot_that_moves_while_redis_is_away_is_not_charged() -> None:
-    """Nobody can say where it went: its clock stands still till the registry answers again."""
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("empty", [False, True])
+def test_r67_a_bot_that_moves_while_redis_is_away_is_not_charged(seed: int, empty: bool) -> None:
+    """In the middle of a game, and whatever Redis knows once it is back: what it knew before, which is old, or nothing."""
 
     async def trouble(world: World) -> None:
-        await until(lambda: attempts(world, None), 5)
+        await until(lambda: playing(world), 15)
         world.registry.down = world.queue.down = True
+        if empty:
+            world.registry.clear()
         for bot in world.bots:
             bot.move()
         await asyncio.sleep(8)
         world.registry.down = world.queue.down = False
         await asyncio.sleep(20)
 
-    play(trouble)
+    assert simulate(seed, trouble=trouble).problems == ()
 
 
 @pytest.mark.parametrize("seed", range(10))

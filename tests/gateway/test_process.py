@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 from arena import settings
-from arena.gateway.process import admission
+from arena.gateway.process import REVOKED_POLL_S, admission
 from arena.gateway.relay import RelayClient
 from arena.storage import accounts
 from arena.storage.db import Database
@@ -30,7 +30,8 @@ class Gateway:
     def __init__(self, folder: Path) -> None:
         self.play = f"unix:{folder / 'play.sock'}"
         self.relay = f"unix:{folder / 'relay.sock'}"
-        database = Database(f"sqlite:///{folder / 'arena.db'}")
+        self.database_url = f"sqlite:///{folder / 'arena.db'}"
+        database = Database(self.database_url)
         database.upgrade()
         with database.write() as connection:
             _, self.token = accounts.register(connection, "ann", "alice")
@@ -137,6 +138,26 @@ async def test_r69_a_killed_gateway_comes_back_and_the_game_goes_on(gateway: Gat
 def test_r44_guessing_is_bounded_as_it_is_set() -> None:
     """An operator's limit of bad tokens is that of the server."""
     assert admission(settings.load({"limits.bad_tokens": 7}, environ={})).bad_tokens == 7
+
+
+async def test_r45_a_revoked_token_cuts_its_streams_by_itself(gateway: Gateway) -> None:
+    """Nobody tells the gateway: it asks, every other second, and leaves the account's other tokens alone."""
+    database = Database(gateway.database_url)
+    with database.write() as connection:
+        first = accounts.authenticate(connection, gateway.token)
+        assert first is not None
+        laptop = accounts.create_token(connection, first.account_id, label="laptop")
+    async with (
+        BareBot(gateway.play, gateway.token, bot="alice") as stolen,
+        BareBot(gateway.play, laptop, bot="alice", instance="2") as other,
+    ):
+        with database.write() as connection:
+            accounts.revoke_token(connection, first.account_id, first.prefix)
+        assert (await stolen.expect("draining")).reason == pb.Draining.REASON_REVOKED
+        assert await stolen.ended() is grpc.StatusCode.UNAUTHENTICATED
+        assert not other.call.done()
+    database.close()
+    assert REVOKED_POLL_S < 5
 
 
 def test_r16_the_herd_is_let_in_as_it_is_set() -> None:

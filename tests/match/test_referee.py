@@ -46,17 +46,36 @@ def test_whole_match_has_places_scores_and_normal_reasons() -> None:
     ],
 )
 def test_r14_two_players_fault_ends_the_game_as_a_loss(reply: Reply, reason: SeatReason) -> None:
-    """In a game of two the fault ends it; illegal is judged before late."""
-    finished, _ = play(spec(players=2), uniform(1), failing(2, reply))
+    """In a game of two the fault ends it, whoever was ahead; illegal is judged before late, and nothing of it is played."""
+    finished, seats = play(spec(players=2), uniform(1), failing(2, reply))
     assert finished.outcome.places == (1, 2)
     assert finished.outcome.reasons == (SeatReason.NORMAL, reason)
+    last = seats[0].observed[-1]
+    assert isinstance(last, JointPlayed)
+    assert last.ended
+    assert [(part.action, part.fault) for part in last.parts if part.seat == 1] == [(None, reason)]
 
 
-def test_r14_more_players_go_on_with_default_actions() -> None:
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [(Reply(None, SeatReason.TIMEOUT), SeatReason.TIMEOUT), (Reply(10_000), SeatReason.ILLEGAL)],
+)
+def test_r14_more_players_go_on_with_default_actions(reply: Reply, reason: SeatReason) -> None:
     """A failed seat is never asked again, plays the default action, and is placed last."""
-    finished, _ = play(spec(players=3), uniform(1), failing(1, Reply(None, SeatReason.TIMEOUT)), uniform(3))
-    assert finished.outcome.reasons[1] is SeatReason.TIMEOUT
+    asked: list[int] = []
+
+    def failing_once(request: Request) -> Reply:
+        asked.append(request.decision_id)
+        return uniform(5)(request) if len(asked) == 1 else reply
+
+    finished, seats = play(spec(players=3), uniform(1), failing_once, uniform(3))
+    assert asked == [1, 2]
+    assert finished.outcome.reasons == (SeatReason.NORMAL, reason, SeatReason.NORMAL)
     assert finished.outcome.places[1] == 3
+    played = [part for event in seats[0].observed if isinstance(event, JointPlayed) for part in event.parts]
+    after = [part for part in played if part.seat == 1][2:]
+    assert {part.source for part in after} <= {Source.DEFAULT, Source.FORCED}
+    assert Source.DEFAULT in {part.source for part in after}
 
 
 def test_later_offender_ranks_above_an_earlier_one() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from arena.host.play import Voided
+from arena.host.play import Voided, play_match
 from arena.host.port import Port
-from arena.host.seats import SessionSeat
+from arena.host.seats import ScriptedSeat, SessionSeat
 from arena.match.referee import Reply, Request
 from arena.match.spec import SeatReason, VoidReason
 from botarena.internal.v1 import relay_pb2 as relay
 from botarena.v1 import play_pb2 as pb
-from tests.match.support import play, spec, uniform
+from engines.balloon_challenge.rules import State
+from tests.match.support import KEY, play, spec, uniform
 
 
 def told(players: int) -> list[pb.Notice]:
@@ -36,6 +39,21 @@ def test_everybody_is_told_of_a_seat_that_goes_on_with_default_actions() -> None
 def test_a_game_of_two_ends_with_a_fault() -> None:
     """Nobody goes on."""
     assert told(players=2) == []
+
+
+@pytest.mark.parametrize("moment", ["apply", "actors", "placements", "chance"])
+def test_r77_an_engine_that_raises_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """Whenever it does: the attempt is void by the engine's fault, every seat is told so, and none of a result."""
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    seats = [ScriptedSeat(uniform(seat)) for seat in range(3)]
+    monkeypatch.setattr(State, moment, broken)
+    with pytest.raises(Voided) as void:
+        asyncio.run(play_match(spec(), seats, KEY))
+    assert void.value.reason is VoidReason.ENGINE_ERROR
+    assert [(seat.voided, seat.outcome) for seat in seats] == [(True, None)] * 3
 
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), SystemExit(3)])

@@ -214,6 +214,11 @@ def result_of(plan: SetPlan, index: int, places: tuple[int, ...]) -> MatchResult
 @pytest.fixture
 def world(database: Database) -> World:
     """A small arena in an empty database."""
+    return small_arena(database)
+
+
+def small_arena(database: Database) -> World:
+    """A ladder with its house bots, and a worker, in an empty database."""
     with database.write() as connection:
         open_ladders(connection, [SPEC])
         ladder_id = connection.execute(select(ladder.c.id)).scalar_one()

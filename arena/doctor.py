@@ -231,7 +231,9 @@ def _judged(reason: str, said: str) -> Line:
                 "token", Verdict.WARN, said, "The token is good; name the bot that is meant: --name, or in its code."
             )
         case "BAD_TOKEN" | "TOKEN_REVOKED":
-            return Line("token", Verdict.FAIL, said, "Copy it whole, or make a new one: `arena token create`.")
+            return Line(
+                "token", Verdict.FAIL, said, "Copy all of what `arena register` or `arena token create` printed."
+            )
         case "VERSION_SKEW":
             return Line("token", Verdict.FAIL, said, "Upgrade the SDK: pip install --upgrade botarena.")
         case _:

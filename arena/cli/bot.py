@@ -1,4 +1,4 @@
-"""``arena bot``: the versions of your bots: listed, retired, restored, rolled back to."""
+"""``arena bot``: further bots of your account, and the versions of your bots: listed, retired, restored, rolled back to."""
 
 from __future__ import annotations
 
@@ -12,13 +12,36 @@ from arena.cli.dial import CALL_TIMEOUT_S, DEFAULT_ADDRESS, Address, bearer, cal
 from botarena.v1 import bot_service_pb2 as pb
 from botarena.v1.bot_service_pb2_grpc import BotServiceStub
 
-bot_app = typer.Typer(help="The versions of your bots, and what becomes of them.", no_args_is_help=True)
+bot_app = typer.Typer(help="Further bots of your account, and what becomes of their versions.", no_args_is_help=True)
 Bot = Annotated[str, typer.Argument(metavar="BOT", help="A bot of the account whose token is in ARENA_TOKEN.")]
 PAGE = 500
 
 
 def add_to(app: typer.Typer) -> None:
     app.add_typer(bot_app, name="bot")
+
+
+@bot_app.command()
+def create(
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="Its name: 2 to 40 letters, digits, '-' and '_'.")],
+    address: Address = DEFAULT_ADDRESS,
+    as_json: JsonFlag = False,
+) -> None:
+    """Adds a bot to the account whose token is in ARENA_TOKEN. All tokens of the account are good for it."""
+    with dial(address) as channel:
+        request = pb.CreateBotRequest(bot=bot)
+        stub = BotServiceStub(channel)
+        made = call(lambda: stub.CreateBot(request, timeout=CALL_TIMEOUT_S, metadata=bearer()), address).bot
+    if as_json:
+        print_json({"owner": made.owner, "bot": made.name, "address": address})
+        return
+    console.print(
+        f"{made.name} of {made.owner} is registered. Connect it with the same ARENA_TOKEN, and its name in its program or "
+        f"behind it: --name {made.name}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 @bot_app.command()

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -36,6 +36,12 @@ Increment = Annotated[int, typer.Option("--increment-ms", min=0, max=MOST, help=
 MoveCap = Annotated[
     int, typer.Option("--move-cap-ms", min=0, max=MOST, help="Most that one decision may take; 0: no cap.")
 ]
+
+NOT_KNOWN: Final = (
+    "the token in ARENA_TOKEN is none of this arena, or was revoked: "
+    "set all of what `arena register` or `arena token create` printed"
+)
+"""Of a token that the arena refuses."""
 
 console = Console()
 progress_console = Console(stderr=True)

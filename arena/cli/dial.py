@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 import grpc
 import typer
 
+from arena.cli.common import NOT_KNOWN
 from arena.errors import UserError
 from botarena.address import Target
 from botarena.errors import Misconfigured
@@ -51,6 +52,8 @@ def call(ask: Callable[[], Answer], address: str) -> Answer:
     try:
         return ask()
     except grpc.RpcError as error:
+        if error.code() == grpc.StatusCode.UNAUTHENTICATED:
+            raise UserError(NOT_KNOWN) from None
         if error.code() == grpc.StatusCode.UNAVAILABLE:
             raise UserError(f"no arena answers at {address}; is `arena up` running there?") from None
         raise UserError(error.details()) from None

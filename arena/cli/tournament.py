@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from arena import loops, settings
 from arena.cli import tournament_author
 from arena.cli import tournament_views as views
-from arena.cli.common import JsonFlag, console, print_json, programs_of, progress_console
+from arena.cli.common import NOT_KNOWN, JsonFlag, console, print_json, programs_of, progress_console
 from arena.cli.opened import open_arena
 from arena.errors import UserError
 from arena.host.processes import Program
@@ -100,7 +100,7 @@ def caller(connection: Connection) -> Principal | None:
         return None
     principal = authenticate(connection, token)
     if principal is None:
-        raise UserError("the token in ARENA_TOKEN is none of this arena, or was revoked")
+        raise UserError(NOT_KNOWN)
     return principal
 
 

@@ -121,7 +121,9 @@ def register(connection: Connection, owner: str, bot_name: str) -> tuple[Bot, st
     if _key(owner) == HOUSE:
         raise NameTaken(f"the account {HOUSE!r} is the arena's own")
     if not _insert_named(connection, account, owner, house=False):
-        raise NameTaken(f"there is an account {owner!r} already; add a bot to it with its own token, or choose a name")
+        raise NameTaken(
+            f"there is an account {owner!r} already; with its token `arena bot create` adds a bot to it, or choose another name"
+        )
     account_id = connection.execute(select(account.c.id).where(account.c.name_key == _key(owner))).scalar_one()
     made = create_bot(connection, account_id, bot_name)
     return made, create_token(connection, account_id, bot_id=made.id, label=bot_name)

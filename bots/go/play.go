@@ -288,7 +288,7 @@ var refusals = map[codes.Code]struct {
 	kind   Kind
 	advice string
 }{
-	codes.Unauthenticated:    {Refused, "check ARENA_TOKEN; `arena token create` makes a new one"},
+	codes.Unauthenticated:    {Refused, "check ARENA_TOKEN: all of what `arena register` or `arena token create` printed"},
 	codes.PermissionDenied:   {Refused, "the token must be of the account that owns the bot"},
 	codes.FailedPrecondition: {VersionSkew, "update the SDK"},
 	codes.NotFound:           {Misconfigured, "check the names of the bot and its games; `arena games` lists them"},
@@ -309,7 +309,7 @@ func judge(end error, welcomed bool) (problem string, err error) {
 	}
 	refusal, refused := refusals[status.Code()]
 	if refused && (!welcomed || refusal.kind == Refused) {
-		return "", failure(refusal.kind, "the arena refused the bot: %s; %s", details, refusal.advice)
+		return "", failure(refusal.kind, "the arena refused the bot: %s; %s", strings.TrimRight(details, "."), refusal.advice)
 	}
 	return details, nil
 }

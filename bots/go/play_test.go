@@ -183,7 +183,7 @@ func TestRefusalsStop(t *testing.T) {
 		t.Run(code.String(), func(t *testing.T) {
 			arena := newScript(t)
 			_, result := arena.playing(Bot{Act: first})
-			arena.stream().end <- status.Error(code, "speak 2.0 to 2.4\nor so")
+			arena.stream().end <- status.Error(code, "speak 2.0 to 2.4.\nor so")
 			err := arena.finished(result)
 			if ExitCode(err) != int(want) || !strings.Contains(err.Error(), "speak 2.0 to 2.4; ") {
 				t.Errorf("%v (%d)", err, ExitCode(err))

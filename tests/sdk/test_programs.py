@@ -101,7 +101,7 @@ async def test_a_bad_token_is_one_line_and_exit_code_3(tmp_path: Path) -> None:
         stream.end(grpc.StatusCode.UNAUTHENTICATED, "The token is not known here.")
         code, err = await ended(process)
     assert code == 3
-    assert err.startswith("botarena: the arena refused the bot: The token is not known here.; check ARENA_TOKEN")
+    assert err.startswith("botarena: the arena refused the bot: The token is not known here; check ARENA_TOKEN: all")
     assert err.count("\n") == 1
 
 

@@ -41,11 +41,12 @@ std::optional<Error> refusal(const grpc::Status& status) {
   const auto error = [&](Error::Code code, const std::string& advice) {
     std::string said = status.error_message();
     std::replace(said.begin(), said.end(), '\n', ' ');
+    said.erase(said.find_last_not_of('.') + 1);
     return Error(code, "the arena refused the bot: " + said + "; " + advice);
   };
   switch (status.error_code()) {
     case grpc::StatusCode::UNAUTHENTICATED:
-      return error(Error::kRefused, "check ARENA_TOKEN; `arena token create` makes a new one");
+      return error(Error::kRefused, "check ARENA_TOKEN: all of what `arena register` or `arena token create` printed");
     case grpc::StatusCode::PERMISSION_DENIED:
       return error(Error::kRefused, "the token must be of the account that owns the bot");
     case grpc::StatusCode::FAILED_PRECONDITION:

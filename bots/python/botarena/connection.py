@@ -63,7 +63,10 @@ _CHANNEL_OPTIONS = (
 )
 
 _REFUSALS: dict[grpc.StatusCode, tuple[type[BotArenaError], str]] = {
-    grpc.StatusCode.UNAUTHENTICATED: (Refused, "check ARENA_TOKEN; `arena token create` makes a new one"),
+    grpc.StatusCode.UNAUTHENTICATED: (
+        Refused,
+        "check ARENA_TOKEN: all of what `arena register` or `arena token create` printed",
+    ),
     grpc.StatusCode.PERMISSION_DENIED: (Refused, "the token must be of the account that owns the bot"),
     grpc.StatusCode.FAILED_PRECONDITION: (VersionSkew, "update the SDK: pip install -U botarena"),
     grpc.StatusCode.NOT_FOUND: (Misconfigured, "check the names of the bot and its games; `arena games` lists them"),
@@ -251,7 +254,7 @@ class Connection:
         kind, advice = _REFUSALS.get(code, (None, ""))
         settled = self._session.welcome is not None  # a session that was good may be interrupted by anything
         if kind is not None and (not settled or kind is Refused):
-            raise kind(f"the arena refused the bot: {details or code.name}; {advice}")
+            raise kind(f"the arena refused the bot: {details.rstrip('.') or code.name}; {advice}")
         return details.splitlines()[0][:200] if details else code.name.lower()
 
     def _send(self, event: pb.BotEvent) -> None:

@@ -215,7 +215,9 @@ impl Connection {
 /// The error of statuses with which trying again would change nothing, and what the author can do.
 fn refusal(status: &Status) -> Option<Error> {
     let (error, advice): (fn(String) -> Error, _) = match status.code() {
-        Code::Unauthenticated => (Error::Refused, "check ARENA_TOKEN; `arena token create` makes a new one"),
+        Code::Unauthenticated => {
+            (Error::Refused, "check ARENA_TOKEN: all of what `arena register` or `arena token create` printed")
+        }
         Code::PermissionDenied => (Error::Refused, "the token must be of the account that owns the bot"),
         Code::FailedPrecondition => (Error::VersionSkew, "update the SDK: cargo update -p botarena"),
         Code::NotFound => (Error::Misconfigured, "check the names of the bot and its games; `arena games` lists them"),
@@ -223,7 +225,7 @@ fn refusal(status: &Status) -> Option<Error> {
         Code::Unimplemented => (Error::Misconfigured, "what answers at this address is no arena"),
         _ => return None,
     };
-    let said = status.message().replace('\n', " ");
+    let said = status.message().trim_end_matches('.').replace('\n', " ");
     Some(error(format!("the arena refused the bot: {said}; {advice}")))
 }
 

@@ -137,10 +137,10 @@ async fn refusals() {
         let (player, _heard) = play(&arena, "secret");
         let mut stream = arena.stream().await;
         stream.hear().await;
-        stream.end(code, "says\nwhy");
+        stream.end(code, "says\nwhy.");
         let error = tokio::task::spawn_blocking(|| player.join().unwrap().unwrap_err()).await.unwrap();
         assert_eq!(error.exit_code(), exit_code, "{error}");
-        assert!(!error.to_string().contains('\n') && error.to_string().contains("says"));
+        assert!(!error.to_string().contains('\n') && error.to_string().contains("says why; "));
     }
 }
 

@@ -238,7 +238,10 @@ export function retryDelayMs(failures: number): number {
 
 /** Statuses with which trying again would change nothing, and what the author can do. */
 const REFUSALS = new Map<Status, [new (message: string) => BotArenaError, string]>([
-  [Status.UNAUTHENTICATED, [Refused, "check ARENA_TOKEN; `arena token create` makes a new one"]],
+  [
+    Status.UNAUTHENTICATED,
+    [Refused, "check ARENA_TOKEN: all of what `arena register` or `arena token create` printed"],
+  ],
   [Status.PERMISSION_DENIED, [Refused, "the token must be of the account that owns the bot"]],
   [Status.FAILED_PRECONDITION, [VersionSkew, "update the SDK: npm install botarena@latest"]],
   [Status.NOT_FOUND, [Misconfigured, "check the names of the bot and its games; `arena games` lists them"]],
@@ -254,7 +257,7 @@ function judge({ code, details }: StatusObject, welcomed: boolean): string {
   const words = details.split("\n", 1)[0] || Status[code];
   const [Refusal, advice] = REFUSALS.get(code) ?? [];
   if (Refusal && (!welcomed || Refusal === Refused)) {
-    throw new Refusal(`the arena refused the bot: ${words}; ${advice}`);
+    throw new Refusal(`the arena refused the bot: ${words.replace(/\.+$/, "")}; ${advice}`);
   }
   return code === Status.OK ? "closed" : words;
 }

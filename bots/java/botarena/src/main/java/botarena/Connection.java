@@ -262,7 +262,7 @@ final class Connection {
       case UNAUTHENTICATED ->
           throw refusal(
               BotArenaException.Kind.REFUSED,
-              "check ARENA_TOKEN; `arena token create` makes a new one");
+              "check ARENA_TOKEN: all of what `arena register` or `arena token create` printed");
       case PERMISSION_DENIED ->
           throw refusal(
               BotArenaException.Kind.REFUSED, "the token must be of the account that owns the bot");
@@ -289,7 +289,8 @@ final class Connection {
   }
 
   private BotArenaException refusal(BotArenaException.Kind kind, String advice) {
-    return new BotArenaException(kind, "the arena refused the bot: " + problem() + "; " + advice);
+    String said = problem().replaceAll("\\.+$", "");
+    return new BotArenaException(kind, "the arena refused the bot: " + said + "; " + advice);
   }
 
   private String problem() {

@@ -7,9 +7,11 @@ import os
 import shlex
 import shutil
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -17,7 +19,7 @@ import typer
 from rich.console import Console
 
 import engines
-from arena.errors import UserError
+from arena.errors import ArenaError, UserError
 from arena.host.house import house_program
 from arena.host.processes import Program
 from arena.settings import MOST
@@ -76,6 +78,32 @@ def parse_config(game: engines.Game, players: int, words: Sequence[str]) -> dict
         return game.complete_config(players, given)
     except engines.BadConfig as error:
         raise UserError(str(error)) from None
+
+
+@dataclass(slots=True)
+class Logs:
+    """The folder for what programs print. ``wanted``: there is something to look up in it."""
+
+    folder: Path
+    wanted: bool = False
+
+
+@contextmanager
+def program_logs(chosen: Path | None = None) -> Iterator[Logs]:
+    """The folder ``chosen``; or one of our own, which stays if it is wanted or the arena says what went wrong."""
+    if chosen is not None:
+        chosen.mkdir(parents=True, exist_ok=True)
+        yield Logs(chosen, wanted=True)
+        return
+    logs = Logs(Path(tempfile.mkdtemp(prefix="arena-logs-")))
+    try:
+        yield logs
+    except ArenaError:
+        logs.wanted = any(path.stat().st_size for path in logs.folder.iterdir())
+        raise
+    finally:
+        if not logs.wanted:
+            shutil.rmtree(logs.folder)
 
 
 def programs_of(words: Sequence[str], folder: Path) -> tuple[Program, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +24,7 @@ from arena.cli.common import (
     find_game,
     parse_config,
     print_json,
+    program_logs,
     programs_of,
     progress_console,
 )
@@ -63,11 +64,10 @@ def match(
     """Plays games between programs of this machine and says who is better."""
     rules = find_game(game)
     complete = parse_config(rules, len(bots), config)
-    for folder in (records, logs):
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="arena-logs-") as scratch:
-        programs = programs_of(bots, logs or Path(scratch))
+    if records is not None:
+        records.mkdir(parents=True, exist_ok=True)
+    with program_logs(logs) as kept:
+        programs = programs_of(bots, kept.folder)
         plan = LocalMatch(
             game=rules.name,
             config=complete,
@@ -79,16 +79,17 @@ def match(
             concurrency=concurrency,
             fresh=frozenset(i for i, program in enumerate(programs) if program.owner != HOUSE),
         )
-        played = _play(plan, records)
-    report = _report(plan, played)
-    if as_json:
-        print_json(report)
-    else:
-        _print_table(plan, report)
+        played: list[LocalGame] = []
+        try:
+            _play(plan, records, played)
+        finally:  # Ctrl-C, or a bot that does not come back, takes nothing from the games that are over
+            if played:
+                kept.wanted |= any(any(game.finished.details) for game in played)
+                _show(plan, _report(plan, played, logs=kept.wanted), as_json=as_json)
 
 
-def _play(plan: LocalMatch, records: Path | None) -> list[LocalGame]:
-    """Plays with a progress bar; each game's record is on disk as soon as the game is over."""
+def _play(plan: LocalMatch, records: Path | None, played: list[LocalGame]) -> None:
+    """Plays with a progress bar; each game is in ``played``, and its record on disk, as soon as it is over."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=progress_console, transient=True) as progress:
         task = progress.add_task(" - ".join(program.name for program in plan.programs), total=plan.games)
@@ -97,12 +98,15 @@ def _play(plan: LocalMatch, records: Path | None) -> list[LocalGame]:
             if records is not None:
                 path = records / f"{game.number:04d}-{game.finished.spec.match_id}.jsonl.gz"
                 path.write_bytes(game.finished.record.to_bytes())
+            played.append(game)
             progress.advance(task)
 
-        return loops.run(play_local(plan, on_game))
+        loops.run(play_local(plan, on_game))
 
 
-def _report(plan: LocalMatch, played: Sequence[LocalGame]) -> dict[str, Any]:
+def _report(plan: LocalMatch, finished: Sequence[LocalGame], *, logs: bool) -> dict[str, Any]:
+    """All that is known of the games that are over; ``logs``: what the programs printed is kept."""
+    played = sorted(finished, key=lambda game: game.number)
     decisions = sum(game.finished.decisions for game in played)
     return {
         "game": plan.game,
@@ -110,7 +114,11 @@ def _report(plan: LocalMatch, played: Sequence[LocalGame]) -> dict[str, Any]:
         "config": dict(plan.config),
         "deal_mode": plan.deal_mode,
         "seed": plan.seed,
-        "bots": [_bot_report(plan, played, position) for position in range(len(plan.programs))],
+        "bots": [
+            _bot_report(plan, played, position) | {"log": str(program.log) if logs else None}
+            for position, program in enumerate(plan.programs)
+        ],
+        "asked": plan.games,
         "games": [_game_report(plan, game) for game in played],
         "decisions": decisions,
     }
@@ -164,12 +172,16 @@ def _game_report(plan: LocalMatch, game: LocalGame) -> dict[str, Any]:
         "places": list(finished.outcome.places),
         "scores": list(finished.outcome.scores),
         "reasons": [str(reason) for reason in finished.outcome.reasons],
+        "details": list(finished.details),
         "events": finished.events,
         "duration_ms": finished.duration_ms,
     }
 
 
-def _print_table(plan: LocalMatch, report: dict[str, Any]) -> None:
+def _show(plan: LocalMatch, report: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(report)
+        return
     table = Table("bot", "games", "W", "D", "L", "score", "Elo", "±", "LOS", "points", "faults")
     for row in sorted(report["bots"], key=lambda row: -row["score"]):
         table.add_row(
@@ -183,8 +195,25 @@ def _print_table(plan: LocalMatch, report: dict[str, Any]) -> None:
             str(row["faults"]),
         )
     console.print(table)
-    ms = sum(game["duration_ms"] for game in report["games"])
+    ms, over = sum(game["duration_ms"] for game in report["games"]), len(report["games"])
     console.print(
-        f"{plan.game}, {len(report['games'])} games, {report['decisions']} decisions, {ms / 1000:.1f} s of play; "
+        f"{plan.game}, {over if over == plan.games else f'{over} of {plan.games}'} games, {report['decisions']} decisions, {ms / 1000:.1f} s of play; "
         "Elo against the mean of the opponents, ± half of the 95 % interval over sets."
     )
+    for line in _faults(report):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _faults(report: dict[str, Any]) -> Iterator[str]:
+    """Why bots lost without being beaten: a line for each bot and reason, with the first game, and where its log is."""
+    for bot in report["bots"]:
+        seats = [(game, game["seats"].index(bot["name"])) for game in report["games"]]
+        failed = [(game, seat) for game, seat in seats if game["reasons"][seat] != "NORMAL"]
+        for reason, count in Counter(game["reasons"][seat] for game, seat in failed).items():
+            game, seat = next((game, seat) for game, seat in failed if game["reasons"][seat] == reason)
+            where = f"game {game['number']}"
+            if count > 1:
+                where = f"{count} games, first in {where}"
+            yield f"{bot['name']} failed in {where}: {reason}, {game['details'][seat]}"
+        if failed:
+            yield f"    its log: {bot['log']}"

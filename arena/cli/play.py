@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import engines
-from arena.cli.common import ConfigOption, console, find_game, parse_config, programs_of
+from arena.cli.common import ConfigOption, console, find_game, parse_config, program_logs, programs_of
 from arena.cli.terminal import Lines, TerminalPerson
 from arena.errors import UserError
 from arena.host.local_match import LocalGame, LocalMatch, play_local
@@ -46,8 +45,8 @@ def play(
     complete = parse_config(rules, number, config)
     if seat >= number:
         raise UserError(f"--seat is 0 to {number - 1} with {number} players, not {seat}")
-    with tempfile.TemporaryDirectory(prefix="arena-logs-") as logs:
-        bots = list(programs_of([against[turn % len(against)] for turn in range(number - 1)], Path(logs)))
+    with program_logs() as logs:
+        bots = list(programs_of([against[turn % len(against)] for turn in range(number - 1)], logs.folder))
         bots.insert(seat, PERSON)
         plan = LocalMatch(rules.name, complete, tuple(bots), games=1, time_control=NO_CLOCK, seed=seed)
         try:

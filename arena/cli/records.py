@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import engines
-from arena.cli.common import JsonFlag, console, print_json, programs_of
+from arena.cli.common import JsonFlag, console, print_json, program_logs, programs_of
 from arena.cli.export import verify_ladder
 from arena.errors import UserError
 from arena.host.rerun import Difference
@@ -147,8 +146,8 @@ def rerun(
     players = record.header["players"]
     if not 0 <= seat < players:
         raise UserError(f"--seat is 0 to {players - 1}")
-    with tempfile.TemporaryDirectory(prefix="arena-logs-") as folder:
-        program = programs_of([shlex.join(command) if len(command) > 1 else command[0]], Path(folder))[0]
+    with program_logs() as logs:
+        program = programs_of([shlex.join(command) if len(command) > 1 else command[0]], logs.folder)[0]
         outcome = asyncio.run(play_again(record, seat, program))
     difference = outcome.difference
     game = engines.get(record.header["game"])

@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import sys
-import tempfile
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -28,6 +27,7 @@ from arena.cli.common import (
     find_game,
     parse_config,
     print_json,
+    program_logs,
     programs_of,
     progress_console,
 )
@@ -166,8 +166,8 @@ def _resume_command(path: Path) -> str:
 
 
 def _play(run: Run, test: Sprt, path: Path, concurrency: int) -> None:
-    with tempfile.TemporaryDirectory(prefix="arena-logs-") as logs:
-        programs = programs_of([run.new, *[run.old] * (run.players - 1)], Path(logs))
+    with program_logs() as logs:
+        programs = programs_of([run.new, *[run.old] * (run.players - 1)], logs.folder)
         plan = LocalMatch(
             game=run.game,
             config=run.config,
@@ -180,8 +180,14 @@ def _play(run: Run, test: Sprt, path: Path, concurrency: int) -> None:
             fresh=frozenset(i for i, program in enumerate(programs) if program.owner != HOUSE),
             skip=frozenset(run.scores),
         )
-        with Live(_line(run, test), console=progress_console, transient=True) as live:
-            asyncio.run(_until_verdict(run, test, plan, path, live))
+        before = sum(run.faults.values())
+        try:
+            with Live(_line(run, test), console=progress_console, transient=True) as live:
+                asyncio.run(_until_verdict(run, test, plan, path, live))
+        finally:
+            if sum(run.faults.values()) > before:
+                logs.wanted = True
+                progress_console.print(f"what the programs printed: {logs.folder}", highlight=False, soft_wrap=True)
 
 
 async def _until_verdict(run: Run, test: Sprt, plan: LocalMatch, path: Path, live: Live) -> None:

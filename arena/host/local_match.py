@@ -186,12 +186,10 @@ class _LanePorts:
 
     async def close_game(self) -> None:
         if self._match.deal_mode == "shared":
-            for position in self._match.fresh & self._ports.keys():
-                await self._bots.stop(self._ports.pop(position))
+            await self._bots.stop(*(self._ports.pop(position) for position in self._match.fresh & self._ports.keys()))
 
     async def close(self) -> None:
-        for port in self._ports.values():
-            await self._bots.stop(port)
+        await self._bots.stop(*self._ports.values())
 
 
 class _Keep:

@@ -18,7 +18,7 @@ from arena.host.port import SessionFailed
 from arena.host.seats import Seat
 from arena.match.deal import ChanceStream
 from arena.match.record import Record, commitment_receipt, write_record
-from arena.match.referee import Event, Outcome, Referee, Reply, Request, Step
+from arena.match.referee import Event, JointPlayed, Outcome, Referee, Reply, Request, Step
 from arena.match.spec import Spec, VoidReason
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,10 @@ class Voided(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A match with a result. ``duration_ms`` from the first event to the last, ``decisions`` asked of bots."""
+    """A match with a result. ``duration_ms`` from the first event to the last, ``decisions`` asked of bots.
+
+    ``details``: by seat, what the record says of its first fault; empty without one.
+    """
 
     spec: Spec
     outcome: Outcome
@@ -47,6 +50,7 @@ class Finished:
     events: int
     decisions: int
     duration_ms: int
+    details: tuple[str, ...]
 
 
 async def play_match(
@@ -96,7 +100,16 @@ async def _play(spec: Spec, seats: Sequence[Seat], key: Ed25519PrivateKey, watch
     record = write_record(spec, referee.events, step.outcome, key)
     duration_ms = int((time.monotonic() - began) * 1000)
     metrics.DECISIONS.labels(spec.game).inc(decisions)
-    return Finished(spec, step.outcome, record, len(referee.events), decisions, duration_ms)
+    return Finished(spec, step.outcome, record, len(referee.events), decisions, duration_ms, _details(referee))
+
+
+def _details(referee: Referee) -> tuple[str, ...]:
+    found: dict[int, str] = {}
+    for event in referee.events:
+        for part in event.parts if isinstance(event, JointPlayed) else ():
+            if part.fault is not None:
+                found.setdefault(part.seat, part.detail)
+    return tuple(found.get(seat, "") for seat in range(len(referee.spec.seats)))
 
 
 async def _ask(seats: Sequence[Seat], step: Step) -> dict[int, Reply]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -24,7 +25,8 @@ from arena.match.spec import SeatReason
 from botarena.internal.v1 import relay_pb2 as relay
 
 CONNECT_TIMEOUT_S = 30.0
-STOP_TIMEOUT_S = 3.0
+STOP_TIMEOUT_S = 2.0
+"""How long a program that is asked to end may take for its last words: a hung one takes all of it at the end of a match."""
 HOST = "host"
 """The key under which this process's host is attached to its own gateway core."""
 
@@ -67,7 +69,7 @@ class LocalBots:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        await asyncio.gather(*(self.stop(port) for port in list(self._ports.values())))
+        await self.stop(*self._ports.values())
         for watcher in self._watchers:
             watcher.cancel()
         self._gateway.core.detach(HOST)
@@ -92,13 +94,11 @@ class LocalBots:
         ended = asyncio.ensure_future(process.wait())
         await asyncio.wait((session, ended), return_when=asyncio.FIRST_COMPLETED)
         if not session.done() or session.exception() is not None:
+            status = process.returncode  # before we end it
             session.cancel()
             await _stop(process)
             await asyncio.gather(session, ended, return_exceptions=True)
-            why = f"ended with status {process.returncode}" if process.returncode is not None else "took too long"
-            raise BotDidNotConnect(
-                f"{program.name} {why} before it connected to ARENA_ADDRESS; its output ends:\n{_tail(program.log)}"
-            )
+            raise BotDidNotConnect(_did_not_connect(program, status))
         port = Port(session.result(), self._send)
         self._ports[port.session] = port
         self._running[port.session] = process
@@ -107,12 +107,12 @@ class LocalBots:
         watcher.add_done_callback(self._watchers.discard)
         return port
 
-    async def stop(self, port: Port) -> None:
-        """Ends a bot's program: asks first, then kills."""
-        process = self._running.pop(port.session, None)
-        if process is not None:
-            await _stop(process)
-        self._ports.pop(port.session, None)
+    async def stop(self, *ports: Port) -> None:
+        """Ends bots' programs, all at once, so that several that hang take no longer than one: asks first, then kills."""
+        running = [self._running.pop(port.session, None) for port in ports]
+        await asyncio.gather(*(_stop(process) for process in running if process is not None))
+        for port in ports:
+            self._ports.pop(port.session, None)
 
     def _send(self, event: relay.WorkerEvent) -> None:
         self._gateway.core.handle_worker_event(HOST, event)
@@ -180,8 +180,23 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
                 await process.wait()
 
 
+def _did_not_connect(program: Program, status: int | None) -> str:
+    """What is said of a program that ended with ``status``, or of one that runs on, without having connected."""
+    did = (
+        f"did not connect within {CONNECT_TIMEOUT_S:g} s"
+        if status is None
+        else f"ended with status {status} unconnected"
+    )
+    tail = _tail(program.log)
+    said = f"Its log, {program.log}, ends:\n{tail}" if tail else "It printed nothing."
+    return (
+        f"{program.name} {did}: a bot is a program that connects to the address in ARENA_ADDRESS with the token in "
+        f"ARENA_TOKEN, as those of the SDK do. It was started by: {shlex.join(program.command)}\n{said}"
+    )
+
+
 def _tail(log: Path, lines: int = 15) -> str:
     try:
         return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
     except OSError:
-        return "(no output)"
+        return ""

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Final, Protocol
 
 from arena.host.port import Port
 from arena.host.wire import SeatWire
 from arena.match.record import Record
 from arena.match.referee import Event, Outcome, Reply, Request
-from arena.match.spec import Spec
+from arena.match.spec import SeatReason, Spec
 from botarena.v1 import play_pb2 as pb
+
+_GONE: Final[Mapping[SeatReason | None, str]] = {
+    SeatReason.BOT_CRASH: "its program ended",
+    SeatReason.DISCONNECT: "it was not connected",
+}
+"""What is said of a bot that was not there to answer."""
 
 
 class Seat(Protocol):
@@ -60,7 +66,8 @@ class SessionSeat:
         key = (wire.game_id, request.decision_id)
         answer = await self._port.ask(key, partial(wire.decision, request), limit_ms)
         if answer.act is None:
-            reply = Reply(None, answer.fault, answer.elapsed_us, answer.rtt_us)
+            detail = f"no answer within {limit_ms} ms" if answer.fault is SeatReason.TIMEOUT else _GONE[answer.fault]
+            reply = Reply(None, answer.fault, answer.elapsed_us, answer.rtt_us, detail)
         else:
             reply = wire.reply(request, answer.act, answer.elapsed_us, answer.rtt_us)
         if reply.fault is not None and (result := wire.result(request, reply)) is not None:

@@ -154,8 +154,8 @@ class _Pool:
         while len(self._idle) > IDLE:
             await self.bots.stop(self._idle.pop(0)[1])
 
-    async def end(self, port: Port) -> None:
-        await self.bots.stop(port)
+    async def end(self, *ports: Port) -> None:
+        await self.bots.stop(*ports)
 
 
 class _SetPorts:
@@ -185,8 +185,7 @@ class _SetPorts:
         self._ports.clear()
 
     async def _end(self, positions: Sequence[int]) -> None:
-        for position in positions:
-            await self._pool.end(self._ports.pop(position))
+        await self._pool.end(*(self._ports.pop(position) for position in positions))
 
 
 class _Journal:

@@ -19,7 +19,7 @@ from arena.storage.queries import Counters, LadderRow, TableRow
 from arena.web.charts import bars, sparkline
 from arena.web.parts import Parts
 from arena.web.site import Site, Totals
-from arena.web.words import count, duration
+from arena.web.words import count, counted, duration
 
 BOARDS: Final = 6
 BOARD_ROWS: Final = 8
@@ -161,18 +161,22 @@ def tiles(site: Site, home: Home) -> list[Tile]:
             "t-sessions",
             "Bots connected",
             count(len(sessions)) if last else "–",
-            f"in {count(playing)} games" if last else "not known now",
+            f"in {counted(playing, 'game')}" if last else "not known now",
             sparkline([len(one.sessions) for one in samples], stretch=True),
         ),
         Tile(
             "t-workers",
             "Workers",
             count(counters.workers),
-            f"playing {count(counters.sets_claimed)} {'set' if counters.sets_claimed == 1 else 'sets'}",
+            f"playing {counted(counters.sets_claimed, 'set')}",
             sparkline([one.snapshot.sets_running for one in samples], stretch=True),
         ),
         Tile(
-            "t-bots", "Bots", count(counters.bots), f"on {count(len(home.activity.by_ladder))} busy ladders", Markup("")
+            "t-bots",
+            "Bots",
+            count(counters.bots),
+            f"on {counted(len(home.activity.by_ladder), 'busy ladder')}",
+            Markup(""),
         ),
     ]
 

@@ -75,25 +75,32 @@ class EventView:
 
     @cached_property
     def rounds(self) -> tuple[At, ...]:
-        """All visible rounds in which something was paired, in their order."""
+        """All visible rounds in which something was paired, in their order; of an event that is over, was played."""
         return tuple(
             (stage, number)
             for stage, event in self.stages.items()
-            for number in sorted({pairing.round for pairing in event.pairings})
+            for number in sorted({one.round for one in event.pairings if not self.over or one.id in event.results})
         )
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is played any more."""
+        return self.event.state == TournamentState.FINISHED
 
     @cached_property
     def now(self) -> At | None:
         """The round that is being played, or else the last one."""
-        if not self.stages:
+        if not self.rounds:
             return None
+        if self.over:
+            return self.rounds[-1]
         stage, event = list(self.stages.items())[-1]
         return stage, min((pairing.round for pairing in event.open), default=event.last_round)
 
     @cached_property
     def winner(self) -> str:
         """Who has won, once that is settled and may be known."""
-        places = self.shown.places if self.event.state == TournamentState.FINISHED else ()
+        places = self.shown.places if self.over else ()
         return places[0] if places else ""
 
     @cached_property
@@ -117,7 +124,9 @@ class EventView:
         return self.state is not None and isinstance(self.state.form, Elimination)
 
     def rounds_of(self, stage: Stage) -> int:
-        """How many rounds a stage has, as far as is known."""
+        """How many rounds a stage has, as far as is known; of an event that is over, those that it came to."""
+        if self.over:
+            return max(number for of, number in self.rounds if of == stage)
         if stage == "main" and self.state is not None:
             return self.state.form.rounds(len(self.state.main.entrants))
         return self.stages[stage].last_round

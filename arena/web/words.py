@@ -11,6 +11,7 @@ import engines
 from arena.match.spec import SeatReason
 from arena.storage.incidents import Incident, IncidentKind
 from arena.tournaments.crosstable import number
+from bots.house import catalogue
 
 HUES: Final = 8
 MINUS: Final = "−"
@@ -62,7 +63,7 @@ def short_reason(code: str) -> str:
 def incident(one: Incident) -> str:
     """What happened, how often."""
     single, several = INCIDENTS[one.kind]
-    return f"{count(one.count)} {single if one.count == 1 else several}"
+    return counted(one.count, single, several)
 
 
 def ordinal(number: int) -> str:
@@ -74,6 +75,11 @@ def ordinal(number: int) -> str:
 def count(number: float) -> str:
     """With narrow spaces between the thousands."""
     return f"{number:,.0f}".replace(",", "\u202f")
+
+
+def counted(number: float, one: str, several: str = "") -> str:
+    """With what is counted: 1 game, 2 games."""
+    return f"{count(number)} {one if number == 1 else several or f'{one}s'}"
 
 
 def signed(number: float, digits: int = 0) -> str:
@@ -117,7 +123,10 @@ def hour(ms: int) -> str:
 
 
 def hue(name: str) -> int:
-    """A bot's colour, 0..7, the same everywhere."""
+    """A bot's colour, 0..7, the same everywhere. House bots are on every page, and have colours far from each other's."""
+    house = {one: number for number, one in enumerate(catalogue.NAMES)}
+    if name.lower() in house:
+        return house[name.lower()] * HUES // len(house)
     return sha256(name.lower().encode()).digest()[0] % HUES
 
 
@@ -141,6 +150,7 @@ FILTERS: Final = {
     "incident": incident,
     "ordinal": ordinal,
     "count": count,
+    "counted": counted,
     "signed": signed,
     "points": points,
     "duration": duration,

@@ -163,6 +163,18 @@ def test_nothing_overflows_a_phone_and_axe_finds_nothing_serious(browser: Browse
     context.close()
 
 
+CUT = "[...document.querySelectorAll('thead th')].filter(th => th.clientWidth > 1 && th.scrollWidth > th.clientWidth).length"
+
+
+@pytest.mark.parametrize("width", [360, 800, 1280])
+def test_no_head_of_a_table_is_cut(browser: Browser, web: WebArena, width: int) -> None:
+    """What a column holds is told in whole words on every page."""
+    context = browser.new_context(viewport={"width": width, "height": 740}, base_url=web.url)
+    tab = context.new_page()
+    assert {path: cut for path in addresses(web) if (visit(tab, path), cut := tab.evaluate(CUT))[1]} == {}
+    context.close()
+
+
 def test_pages_work_without_scripts(browser: Browser, web: WebArena) -> None:
     """With scripts off the table, the match and the steps of its replay are there all the same."""
     context = browser.new_context(java_script_enabled=False, base_url=web.url)

@@ -14,7 +14,8 @@ from arena import kits
 from arena.match.record import parse_record
 from arena.match.replay import verify
 from arena.web.reading import DOCS
-from arena.web.words import reason
+from arena.web.words import HUES, counted, hue, reason
+from bots.house import catalogue
 from tests.web.support import CHALLENGE, POP, WebArena
 
 FIRST_PAGE_BYTES = 100_000
@@ -174,6 +175,31 @@ def test_without_scripts_links_step_through_the_replay(web: WebArena) -> None:
     assert "<b data-n>7</b>" in page
     assert web.get(f"/matches/{match_id}?eyes=3").status == 404
     assert web.get(f"/matches/{match_id}?n=99999").status == 200
+
+
+def test_house_bots_differ_in_colour() -> None:
+    """They are what most people see of an arena: no two have one colour, and all have one of those that there are."""
+    hues = {hue(name) for name in catalogue.NAMES}
+    assert len(hues) == len(catalogue.NAMES)
+    assert hues | {hue("zephyr")} <= set(range(HUES))
+    assert hue("Random") == hue("random")
+
+
+def test_one_of_a_kind_is_told_as_one() -> None:
+    """No page says "in 1 games"."""
+    assert [counted(number, "game") for number in (0, 1, 2, 1000)] == [
+        "0 games",
+        "1 game",
+        "2 games",
+        "1\u202f000 games",
+    ]
+    assert counted(2, "match", "matches") == "2 matches"
+
+
+def test_no_document_shows_the_source_of_a_picture(web: WebArena) -> None:
+    """What a page of the documentation has as code is to be read as it stands."""
+    for path in re.findall(r'href="(/docs/[^"#]+)"', web.get("/docs").text):
+        assert 'class="language-mermaid"' not in web.get(path).text, path
 
 
 def test_markdown_is_rendered_without_its_html() -> None:

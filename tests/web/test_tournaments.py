@@ -72,6 +72,15 @@ def test_an_event_page_shows_standings_grid_and_rounds_that_lead_to_sets_and_mat
     assert "event-autumn-cup" not in web.get("/ladders").text
 
 
+def test_an_event_that_is_over_has_the_rounds_that_it_came_to(web: WebArena) -> None:
+    """One that its budget ends in its second round of ten is no event of which eight rounds are still to come."""
+    running = event(web, "Short Cup", "double-round-robin", more="[budget]\nsets = 3\n")
+    running.play(1)
+    assert '<span class="soft">of 10</span>' in web.get("/tournaments/short-cup").text
+    running.play()
+    web.get_when("/tournaments/short-cup", showing('Round 2 <span class="soft">of 2</span>'))
+
+
 def test_a_bracket_names_who_goes_on(web: WebArena) -> None:
     """An elimination's picture holds every pairing that was issued, and who has won each."""
     running = event(web, "Night", "single-elimination")

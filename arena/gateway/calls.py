@@ -177,6 +177,7 @@ class Asking(Stored):
         if found is None:
             self._guesses.wrong(address, token, time.monotonic_ns() // 1000)
             raise unknown
+        self._guesses.right(token)
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, Final
@@ -53,19 +54,31 @@ class Guesses:
 
     Whoever knows how a token begins, which names it, may guess the rest of it from many addresses: that is bounded too, so
     far above what one address may that no single one keeps the token's owner out. A token that is not looked at says
-    nothing, so that a right guess is refused like a wrong one. Processes of this machine, which have no address, are trusted.
+    nothing, so that a right guess is refused like a wrong one; but one that was right before is no guess, lest a class behind
+    one address stands still for one of them. Processes of this machine, which have no address, are trusted.
     """
 
     def __init__(self, at_once: int = BAD_TOKENS) -> None:
         self._addresses = Buckets(1, at_once)
         self._tokens = Buckets(PER_TOKEN, PER_TOKEN * at_once)
+        self._known: OrderedDict[bytes, None] = OrderedDict()
 
     def may_look(self, address: str, token: str, now_us: int) -> bool:
         """Whether the token is to be looked at."""
-        return not address or not any(bucket.empty(now_us) for bucket in self._of(address, token))
+        known = not address or _digest(token) in self._known
+        return known or not any(bucket.empty(now_us) for bucket in self._of(address, token))
+
+    def right(self, token: str) -> None:
+        """It was somebody's."""
+        digest = _digest(token)
+        self._known[digest] = None
+        self._known.move_to_end(digest)
+        if len(self._known) > KEPT:
+            self._known.popitem(last=False)
 
     def wrong(self, address: str, token: str, now_us: int) -> None:
-        """It was nobody's. Of many that came together each one counts, however little was left."""
+        """It was nobody's, or is not any more. Of many that came together each one counts, however little was left."""
+        self._known.pop(_digest(token), None)
         if address:
             for bucket in self._of(address, token):
                 bucket.charge(now_us)
@@ -74,3 +87,7 @@ class Guesses:
         yield self._addresses.of(address)
         if name := token.rpartition("_")[0][:NAME_CHARS]:
             yield self._tokens.of(name)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

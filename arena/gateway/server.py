@@ -305,6 +305,7 @@ class PlayServicer:
         if principal is None:
             self._guesses.wrong(address, token, self._core.clock.now_us())
             raise Refused(Failure(Reason.BAD_TOKEN, "The token is not valid, or not valid any more."))
+        self._guesses.right(token)
         return principal
 
     async def _serve(self, connection: Connection, context: Context) -> Failure | None:

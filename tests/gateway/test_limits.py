@@ -19,6 +19,17 @@ def test_r44_an_address_guesses_once_a_second_after_its_first_tries() -> None:
     assert guesses.may_look("b", TOKEN, 0)
 
 
+def test_r44_whoever_shares_an_address_with_a_guesser_goes_on() -> None:
+    """A token that was right is no guess, until it is nobody's any more."""
+    guesses = Guesses(at_once=1)
+    guesses.right(TOKEN)
+    guesses.wrong("a", "guess", 0)
+    assert guesses.may_look("a", TOKEN, 0)
+    assert not guesses.may_look("a", TOKEN.replace("ABC", "CBA"), 0)
+    guesses.wrong("a", TOKEN, 0)
+    assert not guesses.may_look("a", TOKEN, 0)
+
+
 def test_r44_one_token_is_not_guessed_from_many_addresses() -> None:
     """All together show more wrong ones than any single address can, and then nobody for a while; other tokens are open."""
     guesses = Guesses(at_once=3)

@@ -62,6 +62,7 @@ class Command:
             if not guesses.may_look(address, token, time.monotonic_ns() // 1000):
                 return problem(request, 429, "Too many bad tokens.", {"retry-after": "5"})
             answer = await site.work(lambda: self._run(site, token, given, body))
+            guesses.right(token)
         except _Wrong as error:
             guesses.wrong(address, token, time.monotonic_ns() // 1000)
             return problem(request, 401, str(error), {"www-authenticate": "Bearer"})

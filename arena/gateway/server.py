@@ -25,6 +25,7 @@ from arena.settings import is_loopback
 FAREWELL_S: Final = 5.0
 """A stream that is to end gets so long to take its last frame."""
 REFUSED_HELLO_S: Final = 1.0
+CONNECTION_STREAMS: Final = 1024
 OUTS_S: Final = 0.5
 """Redis that does not answer in that time keeps no bot waiting."""
 READ_FRAMES: Final = 16
@@ -106,7 +107,8 @@ async def start_play_server(
             # What is too large is read, so that its sender is told what is wrong and gets a strike, up to a bound: beyond
             # it gRPC ends the stream unread, and of that we see no more than if the bot had hung up.
             ("grpc.max_receive_message_length", core.limits.frame_bytes * READ_FRAMES),
-            ("grpc.max_concurrent_streams", 1024),
+            # A stream that its client has reset counts until it is done with here; gRPC refuses what comes beyond that.
+            ("grpc.max_concurrent_streams", min(CONNECTION_STREAMS, admission.streams_per_address)),
             ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
             ("grpc.so_reuseport", 0),
         ],

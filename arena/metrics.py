@@ -37,16 +37,16 @@ async def watch_loop() -> None:
         LOOP_LATENESS_SECONDS.set(max(0.0, loop.time() - due))
 
 
-def serve(listen: str, offset: int = 0) -> None:
-    """Serves this process's metrics at ``host:port``, the port moved by ``offset``, from a thread of its own.
+def serve(listen: str) -> None:
+    """Serves this process's metrics at ``host:port``, from a thread of its own.
 
     Raises UserError if the address cannot be had.
     """
     host, port = split_address(listen)
     try:
-        start_http_server(port + offset, addr=host)
+        start_http_server(port, addr=host)
     except OSError as error:
-        raise UserError(f"cannot listen on {host}:{port + offset} for metrics: {error.strerror}") from None
+        raise UserError(f"cannot listen on {listen} for metrics: {error.strerror}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,16 @@ class WorkerSettings:
     max_sets: int = 64
     metrics_listen: str = "127.0.0.1:7710"
 
+    def metrics_address(self, number: int) -> str:
+        """Where the worker of that number serves its metrics. Raises UserError where there is no such port."""
+        host, port = self.metrics_listen.rpartition(":")[::2]
+        if int(port) + number > MAX_PORT:
+            raise UserError(
+                f"worker {number} would serve its metrics at port {int(port) + number}, and {MAX_PORT} is the last: "
+                "set worker.metrics_listen to a lower port, or worker.processes to fewer"
+            )
+        return f"{host}:{int(port) + number}"
+
 
 @dataclass(frozen=True, slots=True)
 class SchedulerSettings:
@@ -160,6 +170,7 @@ class Limits:
 
     A gateway lets ``start_burst`` bots in at once and ``starts_per_s`` a second after that; the others are told to wait.
     The API's requests are those of web and of the gateway's unary calls. An address may show ``bad_tokens`` at once that are nobody's, and one a second after that.
+    ``versions_per_account``: of all bots of one account together; they are never deleted, for what they played stays.
     """
 
     frame_bytes: int = 64 * 1024
@@ -169,6 +180,7 @@ class Limits:
     bad_tokens: int = 50
     starts_per_s: int = 200
     start_burst: int = 400
+    versions_per_account: int = 1_000
     messages_per_s: int = 50
     message_burst: int = 100
     api_requests_per_s: int = 50

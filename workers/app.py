@@ -48,7 +48,7 @@ def _log(**_: Any) -> None:
 def _start(**_: Any) -> None:
     try:
         TRACES.start("worker")
-        metrics.serve(SETTINGS.worker.metrics_listen, NUMBER)
+        metrics.serve(SETTINGS.worker.metrics_address(NUMBER))
         runtime.start()
     except Exception as error:
         # Celery goes on without what a signal's receiver did not do: its threads would take doorbells and answer none.

@@ -107,8 +107,7 @@ def prepare(chosen: Settings) -> None:
 
 def check_addresses(chosen: Settings) -> None:
     """Raises UserError if somebody else has an address that this arena is to listen at."""
-    host, port = split_address(chosen.worker.metrics_listen)
-    workers = [f"{host}:{port + number}" for number in range(chosen.worker.processes)]
+    workers = map(chosen.worker.metrics_address, range(chosen.worker.processes))
     for name, address in (
         ("gateway.listen", chosen.gateway.listen),
         ("gateway.metrics_listen", chosen.gateway.metrics_listen),

@@ -101,7 +101,7 @@ async def _start(settings: Settings, ends: contextlib.AsyncExitStack) -> tuple[G
     database = Database(settings.database_url)
     ends.callback(database.close)
     database.refuse_newer()
-    tokens = StoredTokens(database)
+    tokens = StoredTokens(database, settings.limits.versions_per_account)
     redis = connect_redis(settings.redis_url) if settings.redis_url else None
     registry = None
     if redis is not None:

@@ -20,8 +20,9 @@ T = TypeVar("T")
 class StoredTokens:
     """An Authenticator over the database. Each call is one short transaction in a thread."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, versions_per_account: int) -> None:
         self._database = database
+        self._most = versions_per_account
 
     async def authenticate(self, token: str) -> Principal | None:
         """As Authenticator."""
@@ -51,7 +52,7 @@ class StoredTokens:
             except UserError as error:
                 raise Refused(Failure(Reason.NOT_YOUR_BOT, str(error), field="hello.bot")) from None
             try:
-                version = accounts.ensure_version(connection, bot.id, hello.version)
+                version = accounts.ensure_version(connection, bot.id, hello.version, most=self._most)
             except UserError as error:
                 raise Refused(Failure(Reason.BAD_HELLO, str(error), field="hello.version")) from None
         return Identity(bot.id, version.id, bot.name, version.label, bot.owner)

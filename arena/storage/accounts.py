@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, func, insert, or_, select, update
 
-from arena.errors import UserError
+from arena.errors import QuotaExceeded, UserError
 from arena.storage.db import insert_unless_there
 from arena.storage.tables import account, bot, bot_version, now_ms, token
 from bots.house import catalogue
@@ -247,8 +247,13 @@ def revoked_tokens(connection: Connection, token_ids: Collection[int]) -> frozen
     return frozenset(found.scalars())
 
 
-def ensure_version(connection: Connection, bot_id: int, label: str = "", *, claimed: bool = True) -> Version:
-    """The bot's version of that label, made if it is new, and seen now; an empty label means "1". Raises UserError."""
+def ensure_version(
+    connection: Connection, bot_id: int, label: str = "", *, claimed: bool = True, most: int | None = None
+) -> Version:
+    """The bot's version of that label, made if it is new, and seen now; an empty label means "1".
+
+    ``most``: so many versions all bots of an account may have. Raises UserError, and QuotaExceeded.
+    """
     label = label or "1"
     if not LABEL.fullmatch(label):
         raise UserError(
@@ -263,10 +268,24 @@ def ensure_version(connection: Connection, bot_id: int, label: str = "", *, clai
     )
     row = connection.execute(seen).first()
     if row is None:
+        if most is not None:
+            _check_room(connection, bot_id, most)
         about = {"bot_id": bot_id, "label": label, "claimed": claimed, "created_at": now_ms(), "seen_at": now_ms()}
         insert_unless_there(connection, bot_version, **about)
         row = connection.execute(seen).one()
     return Version.of(row)
+
+
+def _check_room(connection: Connection, bot_id: int, most: int) -> None:
+    """Raises QuotaExceeded if the account of a bot has ``most`` versions already."""
+    account_id = connection.execute(select(bot.c.account_id).where(bot.c.id == bot_id)).scalar_one()
+    lock_account(connection, account_id)
+    of_account = select(func.count()).select_from(bot_version.join(bot, bot.c.id == bot_version.c.bot_id))
+    if connection.execute(of_account.where(bot.c.account_id == account_id)).scalar_one() >= most:
+        raise QuotaExceeded(
+            f"the bots of this account have {most} versions, as many as may be here (limits.versions_per_account): "
+            "connect as one of them"
+        )
 
 
 def ensure_house_bot(connection: Connection, name: str) -> Version:

@@ -89,6 +89,7 @@ WRONG = {
     "a damaged database": (["up"], "the database is damaged: file is not a database"),
     "half a command": (["match", "random", "python 'x"], '"python \'x" is no command: No closing quotation'),
     "a clock for ever": (["match", "random", "random", "--bank-ms", "99999999999999999999"], "1000000000"),
+    "a port beyond the last": (["up"], "65535 is the last: set worker.metrics_listen to a lower port"),
     "a folder for a file": (["export", "pop-2p", "-o", "."], ". is a folder: --output names the file to write"),
 }
 
@@ -104,6 +105,8 @@ def test_what_cannot_be_is_told_at_once(what: str, tmp_path: Path) -> None:
         (folder / "arena.db").write_text("garbage " * 100)
     elif what == "a gateway for everybody":
         own["ARENA_GATEWAY_LISTEN"] = "0.0.0.0:0"
+    elif what == "a port beyond the last":
+        own |= {"ARENA_WORKER_METRICS_LISTEN": "127.0.0.1:65535", "ARENA_WORKER_PROCESSES": "2"}
     elif what == "a folder for a file":
         prepare(Settings(data_dir=folder))
     environment = {**os.environ, **own, "ARENA_DATA_DIR": str(folder)}

@@ -45,7 +45,10 @@ async def serve(database: Database) -> AsyncIterator[Any]:
         core = GatewayCore("g", games={})
         core.start()
         server = await start_play_server(
-            core, StoredTokens(database), "127.0.0.1:0", credentials=play_credentials(settings or GatewaySettings())
+            core,
+            StoredTokens(database, 100),
+            "127.0.0.1:0",
+            credentials=play_credentials(settings or GatewaySettings()),
         )
         running.append((server, core))
         return server

@@ -17,6 +17,9 @@ from tests.gateway.bots import BareBot
 from tests.gateway.harness import GAMES
 from tests.gateway.test_server import refusal
 
+MOST = 3
+"""Versions of an account."""
+
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
@@ -39,7 +42,7 @@ async def core() -> AsyncIterator[GatewayCore]:
 @pytest.fixture
 async def server(core: GatewayCore, database: Database) -> AsyncIterator[PlayServer]:
     """A server that asks the database."""
-    server = await start_play_server(core, StoredTokens(database), "127.0.0.1:0")
+    server = await start_play_server(core, StoredTokens(database, MOST), "127.0.0.1:0")
     yield server
     await server.stop()
 
@@ -76,7 +79,7 @@ async def test_r45_a_revoked_token_is_found(core: GatewayCore, server: PlayServe
     with database.write() as connection:
         alice, token = accounts.register(connection, "ann", "alice")
         second = accounts.create_token(connection, alice.account_id, label="laptop", bot_id=alice.id)
-    tokens = StoredTokens(database)
+    tokens = StoredTokens(database, MOST)
     async with (
         BareBot(server.address, token, instance="a") as cut,
         BareBot(server.address, second, instance="b") as stays,
@@ -91,3 +94,22 @@ async def test_r45_a_revoked_token_is_found(core: GatewayCore, server: PlayServe
         assert not stays.call.done()
         code, _, _ = await refusal(BareBot(server.address, token))
         assert code is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_an_account_has_so_many_versions_and_no_more(server: PlayServer, database: Database) -> None:
+    """Of all its bots together; a further one is refused with what may be done, one that is there plays, and so does
+    whoever else."""
+    with database.write() as connection:
+        alice, token = accounts.register(connection, "ann", "alice")
+        accounts.create_bot(connection, alice.account_id, "anna")
+        _, bens = accounts.register(connection, "ben", "bob")
+    for bot, version in (("alice", "1"), ("anna", "1"), ("alice", "2")):
+        async with BareBot(server.address, token, bot=bot, version=version, instance=bot + version):
+            pass
+    code, message, details = await refusal(BareBot(server.address, token, bot="anna", version="2"))
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert "have 3 versions, as many as may be here (limits.versions_per_account): connect as one of them" in message
+    assert details["BadRequest"].field_violations[0].field == "hello.version"
+    async with BareBot(server.address, token, bot="anna", version="1") as known, BareBot(server.address, bens) as other:
+        assert known.welcome is not None
+        assert other.welcome is not None

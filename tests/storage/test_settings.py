@@ -10,7 +10,7 @@ import engines
 from arena import settings
 from arena.errors import UserError
 from arena.match.spec import TimeControl
-from arena.settings import LadderSpec
+from arena.settings import LadderSpec, Settings, WorkerSettings
 
 
 @pytest.fixture
@@ -138,3 +138,11 @@ def test_a_named_file_must_exist(tmp_path: Path) -> None:
     """The default file may be missing; one that somebody named may not."""
     with pytest.raises(UserError, match="no configuration file"):
         settings.load({}, {"ARENA_CONFIG": str(tmp_path / "nothing.toml")})
+
+
+def test_workers_have_no_ports_beyond_the_last() -> None:
+    """Each serves its metrics at a port of its own, and where there is none the two settings that say so are named."""
+    workers = Settings(worker=WorkerSettings(metrics_listen="[::1]:65534")).worker
+    assert [workers.metrics_address(number) for number in (0, 1)] == ["[::1]:65534", "[::1]:65535"]
+    with pytest.raises(UserError, match=r"worker 2 would .* 65536, .*worker\.metrics_listen .*worker\.processes"):
+        workers.metrics_address(2)

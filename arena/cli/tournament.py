@@ -397,7 +397,7 @@ def _field_names(site: Site) -> tuple[str, ...]:
     try:
         _programs(site, [one.program for one in listed], [one.name for one in listed])
     except UserError as error:
-        progress_console.print(f"before it can be run on this machine: {error}", style="yellow", highlight=False)
+        raise UserError(f"{error}; for bots of an arena, say which with --data-dir") from None
     field = [store.Participant(one.name, one.name, one.team) for one in listed]
     return tuple(one.name for one in eligible(site.spec, field))
 

@@ -113,7 +113,7 @@ def listed(connection: Connection, name: str, team: str = "") -> store.Participa
         ensure_house_bot(connection, known.name)
         found = find_bot(connection, known.name)
     if found is None:
-        raise UserError(f"there is no bot {name!r} on this arena")
+        raise UserError(f"there is no bot {name!r} on this arena; `arena register` and `arena bot create` make bots")
     return _pinned(connection, found, team)
 
 

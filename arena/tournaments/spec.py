@@ -223,7 +223,7 @@ def parse(text: str, path: Path) -> TournamentSpec:
         deals=top.choice("deals", "own", ("own", "shared")),  # type: ignore[arg-type]
         seed=top.number("seed", 0, 0, 2**62) if "seed" in top else None,
         start=_start(top),
-        concurrency=top.number("concurrency", 0, 0, 1000),
+        concurrency=top.number("concurrency", 0, 1, 1000),
         eligibility=_eligibility(top.section("eligibility")),
         budget=_budget(top.section("budget")),
         final=_final(top.section("final"), seats) if "final" in top else None,
@@ -231,6 +231,9 @@ def parse(text: str, path: Path) -> TournamentSpec:
         absence=_absence(top.section("absence")),
     )
     names = [bot.name for bot in spec.entry.bots]
+    if spec.final is not None and 0 < (most := len(names) or spec.entry.top) < spec.final.top:
+        why = f"a final of {spec.final.top} needs as many bots, and the field has {most}: lower top, or add bots"
+        raise top.section("final").error(why, "top")
     if spec.challenger and names and spec.challenger not in names:
         raise top.error(f"{spec.challenger!r} is not in the field: {', '.join(names)}", "challenger")
     top.close()
@@ -337,7 +340,7 @@ def _eligibility(section: Section) -> Eligibility:
 
 
 def _budget(section: Section) -> Budget:
-    made = Budget(section.number("sets", 0, 0), section.number("minutes", 0, 0))
+    made = Budget(section.number("sets", 0, 1), section.number("minutes", 0, 1))
     section.close()
     return made
 

@@ -222,13 +222,19 @@ def test_errors_are_told_before_anything_is_written(tmp_path: Path) -> None:
     """A field that needs an arena, an unknown program and a wrong key are told in one line; no state is left behind."""
     for text, said in (
         (ROUND_ROBIN.replace('bots = ["random"', 'bots = ["nobody-knows"'), "line 5, key field.bots: .*no house bot"),
+        (
+            ROUND_ROBIN.replace('bots = ["random"', 'bots = ["gone.py"'),
+            "line 5, key field.bots: there is no file gone.py",
+        ),
         (re.sub(r"bots = .*", 'ladder = "balloon-pop-2p"', ROUND_ROBIN), "needs an arena"),
         (ROUND_ROBIN.replace("game =", "gam ="), "line 2, key games.1"),
     ):
         file = write_event(tmp_path, text)
-        done = arena("tournament", "run", file)
-        assert done.status == 2
-        assert re.search(said, done.stderr)
+        for command in ("plan", "run"):
+            done = arena("tournament", command, file)
+            assert done.status == 2
+            assert re.search(said, done.stderr)
+            assert "\n" not in done.stderr
         assert not file.with_suffix(".tournament").joinpath("state.db").exists()
 
 

@@ -118,6 +118,14 @@ def test_the_smallest_file() -> None:
         ("bank_ms = 5000", "bank_ms = true", "line 22, key time_control.bank_ms: a whole number is needed, not True"),
         ("[budget]", "[budgets]", r"line 24, key budgets: there is no such key; .*did you mean 'budget'"),
         ("sets = 2\n", 'challenger = "zed"\n', "line 4, key challenger: 'zed' is not in the field: random"),
+        ("sets = 100", "sets = 0", "line 25, key budget.sets: a whole number from 1 to 1000000000 is needed, not 0"),
+        ("minutes = 90", "minutes = 0", "line 26, key budget.minutes: a whole number from 1 to"),
+        ("sets = 2\n", "concurrency = 0\n", "line 4, key concurrency: a whole number from 1 to 1000 is needed, not 0"),
+        (
+            "top = 3",
+            "top = 5",
+            "line 29, key final.top: a final of 5 needs as many bots, and the field has 4: lower top",
+        ),
         ("rounds = 5", "rounds = ", r"cup.toml: not valid TOML: .*line 3"),
     ],
 )

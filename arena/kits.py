@@ -6,6 +6,7 @@ A kit is a folder ``bots/<language>`` with a ``template/`` and a ``kit.toml``:
     build = ["go build"]                # in the project's folder, before it plays
     program = "./{{name}}"              # for `arena match`: a command or a Python file
     run = "./{{name}}"                  # the same program, for a shell
+    reserved = []                       # patterns of names with which its tools would build nothing
 
     [tools]                             # what must be on PATH, and what to install where it is not
     go = "Go 1.25 or newer: https://go.dev/dl"
@@ -35,6 +36,8 @@ FOLDER: Final = Path(__file__).parents[1] / "bots"
 """The kits are beside the house bots, in a checkout and where the package is installed."""
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 MAX_NAME: Final = 40
+SDK: Final = "botarena"
+"""What the SDK is called in every language: a project of that name could not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Kit:
     build: tuple[str, ...]
     program: str
     run: str
+    reserved: tuple[str, ...]
     tools: Mapping[str, str]
     sdk: Sdk | None
 
@@ -85,6 +89,7 @@ def load(language: str) -> Kit:
         build=tuple(doc["build"]),
         program=doc["program"],
         run=doc["run"],
+        reserved=tuple(doc.get("reserved", ())),
         tools=doc.get("tools", {}),
         sdk=Sdk(sdk["folder"], *(tuple(sdk.get(key, ())) for key in ("include", "exclude", "beside"))) if sdk else None,
     )
@@ -98,6 +103,10 @@ def fill_in(text: str, name: str, game: str) -> str:
 def make_project(kit: Kit, target: Path, game: str) -> None:
     """Makes the folder ``target``, named as the bot, of a kit. Raises UserError, and makes nothing then."""
     check_name(target.name)
+    if target.name == SDK or any(re.fullmatch(pattern, target.name) for pattern in kit.reserved):
+        raise UserError(
+            f"the name {target.name!r} is taken by the tools of {kit.title}: choose another, as my-{target.name}"
+        )
     if target.exists():
         raise UserError(f"{target} is there already")
     for relative in _files(kit.folder / "template", ("**/*",)):

@@ -64,8 +64,8 @@ def test_plays_on_a_running_arena(built: Path) -> None:
 
 
 def test_a_new_project_plays(tmp_path: Path) -> None:
-    """What `arena new` makes builds and plays."""
-    folder = tmp_path / "my-bot"
+    """What `arena new` makes builds and plays, under the name of a package that the SDK imports, too."""
+    folder = tmp_path / "fmt"
     started = time.monotonic()
     kits.make_project(kits.load("go"), folder, "balloon-race")
     kit.shell(kit.commands(folder / "README.md")[0], folder)

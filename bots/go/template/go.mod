@@ -1,4 +1,4 @@
-module {{name}}
+module bots/{{name}}
 
 go 1.25.0
 

@@ -169,7 +169,8 @@ class Limits:
     """What one bot, connection or address may ask of the arena.
 
     A gateway lets ``start_burst`` bots in at once and ``starts_per_s`` a second after that; the others are told to wait.
-    The API's requests are those of web and of the gateway's unary calls. An address may show ``bad_tokens`` at once that are nobody's, and one a second after that.
+    The API's requests are those of web and of the gateway's unary calls. An address may show ``bad_tokens`` at once that are
+    nobody's, and one a second after that.
     ``versions_per_account``: of all bots of one account together; they are never deleted, for what they played stays.
     """
 

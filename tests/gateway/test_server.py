@@ -18,6 +18,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from arena.errors import UserError
 from arena.gateway import core
 from arena.gateway.auth import LocalTokens, Principal
+from arena.gateway.clock import SLACK_US, TICK_US, LoopClock
 from arena.gateway.limits import KEPT
 from arena.gateway.local import LocalGateway
 from arena.gateway.server import READ_FRAMES, Admission, PlayServicer, start_play_server
@@ -319,6 +320,20 @@ async def test_r9_a_paused_process_takes_no_time_from_a_bot(arena: Arena) -> Non
         time.sleep(0.4)  # noqa: ASYNC251 (the point)
         await bot.act(game, decision)
         assert (await seat.expect("act")).elapsed_us < 150_000
+
+
+async def test_r9_a_clock_stands_still_while_its_process_is_late() -> None:
+    """At once, before any tick has measured how late it was, and afterwards; and it never goes back."""
+    clock = LoopClock()
+    clock.start()
+    before = clock.now_us()
+    time.sleep(0.2)  # noqa: ASYNC251 (the point)
+    paused = clock.now_us()
+    assert 0 <= paused - before <= TICK_US + SLACK_US
+    await until(lambda: clock.late_us)
+    assert clock.late_us >= 200_000 - TICK_US - SLACK_US
+    assert clock.now_us() >= paused
+    clock.stop()
 
 
 async def test_r10_a_bot_that_comes_back_gets_the_same_request(arena: Arena) -> None:

@@ -3,36 +3,51 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import io
 import logging
+import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TypeVar
 
 import grpc
 import pytest
 from prometheus_client import REGISTRY
+from sqlalchemy import Connection, select
 
 import engines
 from arena import logs, metrics
-from arena.errors import Unavailable
+from arena.errors import Fenced, Unavailable
 from arena.gateway.core import GatewayCore
 from arena.gateway.metrics import GatewayCollector
-from arena.host.journal import write_spooled
-from arena.host.store import Spool, Spooled
+from arena.gateway.tallies import NAMED
+from arena.host import store
+from arena.host.journal import SqlJournal, write_spooled
+from arena.host.sets import GameJob
+from arena.host.store import Spool, Spooled, ThreadedStore
 from arena.host.wire import SeatWire
 from arena.match.deal import ChanceStream
 from arena.match.referee import Referee, Request
 from arena.match.spec import SeatReason
-from arena.storage import db
 from arena.storage.db import Database
 from arena.storage.plans import MatchResult
+from arena.storage.records import write_synced
+from arena.storage.sweeper import sweep_claims
+from arena.storage.tables import result as stored_result
 from arena.storage.workers import WorkerLease
 from botarena.games.pop.v1 import pop_pb2
 from botarena.v1 import play_pb2 as pb
 from tests.gateway.harness import Arena
-from tests.match.support import spec
+from tests.match.support import play, spec, uniform
+from tests.storage.support import small_arena
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,14 +132,62 @@ def test_r37_nobody_forges_a_log_line(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_r75_no_duration_comes_from_a_clock_that_can_be_set() -> None:
-    """What plays, charges, leases and sweeps never asks the wall clock of its machine."""
-    asked = []
-    for package in ("match", "host", "gateway", "ladder", "ratings"):
-        for path in (ROOT / "arena" / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Attribute) and (ast.unparse(node) in WALL_CLOCKS):
-                    asked.append(f"{path.name}:{node.lineno}")
-    assert not asked
+    """Nothing asks the wall clock of its machine, by whatever name, but those few that tell or compare the time of day."""
+    asked = {
+        str(path.relative_to(ROOT))
+        for package in ("arena", "workers", "engines", "bots/python/botarena", "bots/house")
+        for path in (ROOT / package).rglob("*.py")
+        if any(wall_clocks(path.read_text(encoding="utf-8")))
+    }
+    assert asked == TELL_THE_TIME
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time; time.time()",
+        "import time as t; began = t.time_ns()",
+        "from time import time; age = time() - 1",
+        "import time; clock = time.time",
+        "import datetime; datetime.datetime.now()",
+        "from datetime import datetime as D; D.now()",
+        "from datetime import date; date.today()",
+    ],
+)
+def test_r75_a_wall_clock_is_found_by_whatever_name(code: str) -> None:
+    """What looks for them can fail."""
+    assert list(wall_clocks(code)) == [1]
+
+
+def wall_clocks(code: str) -> Iterator[int]:
+    """The lines that ask a clock that somebody may set."""
+    tree, names = ast.parse(code), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {one.asname or one.name: one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            first, dot, rest = ast.unparse(node).partition(".")
+            if names.get(first, "") + dot + rest in WALL_CLOCKS:
+                yield node.lineno
+
+
+WALL_CLOCKS = {
+    *(f"time.{name}" for name in ("time", "time_ns", "ctime", "CLOCK_REALTIME")),
+    *(f"datetime.datetime.{name}" for name in ("now", "utcnow", "today")),
+    "datetime.date.today",
+}
+TELL_THE_TIME = {
+    "arena/cli/tournament.py",  # waits for the moment at which an event begins
+    "arena/doctor.py",  # compares this machine's clock with the arena's
+    "arena/storage/migrations/versions/0005_versions_and_trials.py",  # dates rows that had no date
+    "arena/tournaments/spec.py",  # an event that names no moment begins now
+    "arena/tracing.py",  # when a span began, of which a monotonic clock says how long it took
+    "arena/web/exports.py",  # how old a file is, by the date that it bears
+    "arena/web/watch.py",  # since when Redis is away, for a page
+}
 
 
 def asked() -> tuple[SeatWire, Request]:
@@ -133,9 +196,6 @@ def asked() -> tuple[SeatWire, Request]:
     step = Referee(match, ChanceStream(match.deal.seed(match.match_id, match.attempt, match.set_id)).pick).start()
     request = step.requests[0]
     return SeatWire(match, request.seat, "g_1", pb.Wants()), request
-
-
-WALL_CLOCKS = {"time.time", "time.time_ns", "datetime.now", "datetime.utcnow", "datetime.datetime.now"}
 
 
 def test_r76_rules_that_never_return_end_the_process_and_are_named() -> None:
@@ -147,35 +207,22 @@ def test_r76_rules_that_never_return_end_the_process_and_are_named() -> None:
     assert ended.stdout == "stuck in s_endless\n"
 
 
-def test_r80_reads_give_up_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With every connection for reading taken a read fails soon, and a result is written all the same."""
-    monkeypatch.setattr(db, "READ_POOL_TIMEOUT_S", 0.2)
-    database = Database(f"sqlite:///{tmp_path / 'arena.db'}")
-    taken = [database.read() for _ in range(2 * db.POOL_SIZE)]
-    for one in taken:
-        one.__enter__()
-    with pytest.raises(Unavailable), database.read():
-        pass
-    with database.write() as connection:
-        connection.exec_driver_sql("CREATE TABLE result (id INTEGER)")
-    for one in taken:
-        one.__exit__(None, None, None)
-    database.close()
-    assert db.READ_POOL_TIMEOUT_S < db.WRITE_POOL_TIMEOUT_S
-
-
 def test_r81_no_metric_is_labelled_by_match_or_set() -> None:
-    """Labels of a process's own metrics are of few values: games, reasons, codes, and bots up to a bound."""
+    """Labels of a process's own metrics are of few values, used already or not: games, reasons, codes, bots up to a bound."""
     assert metrics.MATCHES
-    collector = GatewayCollector(GatewayCore("test", games={}))
-    labels = {
-        label
-        for family in (*REGISTRY.collect(), *collector.collect())
-        if family.name.startswith("arena_")
-        for sample in family.samples
-        for label in sample.labels
-    }
-    assert labels <= {"game", "reason", "le", "code", "bot", "version", "python_version"}
+    own = {label for collector in list(REGISTRY._collector_to_names) for label in getattr(collector, "_labelnames", ())}
+    assert own == {"game", "reason"}
+    core = GatewayCore("test", games={})
+    for number in range(NAMED + 20):
+        counts = core.tallies.of(f"bot-{number}").counts
+        counts.update({"decisions": 1, "act_stale": 1, "refused_flood": 1})
+    found: dict[str, set[str]] = {}
+    for family in GatewayCollector(core).collect():
+        for sample in family.samples:
+            for label, value in sample.labels.items():
+                found.setdefault(label, set()).add(value)
+    assert found.keys() == {"reason", "le", "code", "bot"}
+    assert (found["code"], found["reason"], len(found["bot"])) == ({"stale"}, {"flood"}, NAMED + 1)
 
 
 def test_r70_a_spooled_result_survives_as_it_was(tmp_path: Path) -> None:
@@ -200,6 +247,80 @@ def test_r70_a_spooled_result_of_a_lost_claim_is_dropped(tmp_path: Path, migrate
     spool.put(Spooled(WorkerLease(1, 1), "s_1", ended, last=False))
     write_spooled(database, spool)
     assert list(spool) == []
+    database.close()
+
+
+class Shaky(ThreadedStore):
+    """A worker's store whose database does not answer when it is first told of a result. ``waiting``: spooled at each try."""
+
+    def __init__(self, database: Database, data_dir: Path) -> None:
+        super().__init__(database, data_dir, "worker-0")
+        self.waiting: list[int] = []
+
+    async def in_transaction(self, work: Callable[[Connection], T]) -> T:
+        self.waiting.append(len(list(self.spooled)))
+        if len(self.waiting) == 1:
+            raise Unavailable("the database is away")
+        return await super().in_transaction(work)
+
+
+@pytest.mark.parametrize("fenced", [False, True])
+def test_r70_a_result_is_on_the_disk_until_the_database_has_taken_or_refused_it(
+    tmp_path: Path, migrated: Path, fenced: bool
+) -> None:
+    """It is spooled before it is tried again, and not left there, whether it counts or came too late."""
+    shutil.copy(migrated, tmp_path / "arena.db")
+    database = Database(f"sqlite:///{tmp_path / 'arena.db'}")
+    world = small_arena(database)
+    plan = world.begun(world.queue())
+    finished, _ = play(spec(), *map(uniform, range(3)))
+    shaky = Shaky(database, tmp_path)
+    game = GameJob(plan.games[0].match_id, 0, 1, plan.games[0].order)
+    if fenced:
+        world.lapse()
+        with database.write() as connection:
+            assert sweep_claims(connection) == (plan.set_id,)
+    with pytest.raises(Fenced) if fenced else nullcontext():
+        asyncio.run(SqlJournal(shaky, plan, world.lease).finished(game, finished))
+    assert shaky.waiting == [0, 1]
+    assert list(shaky.spooled) == []
+    with database.read() as connection:
+        places = connection.execute(select(stored_result.c.places)).scalars().all()
+    assert places == ([] if fenced else [list(finished.outcome.places)])
+    shaky.close()
+    database.close()
+
+
+def test_r70_what_is_written_is_on_the_disk_before_anybody_relies_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is synced before it has its name, and then its folder, and a new folder's own entry before both."""
+    target = tmp_path / "records" / "one"
+    synced = []
+    fsync = os.fsync
+
+    def watched(handle: int) -> None:
+        synced.append((Path(f"/proc/self/fd/{handle}").resolve(), target.exists()))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    write_synced(target, b"content")
+    above, file, folder = synced
+    assert above == (tmp_path, False)
+    assert (file[0].parent, file[1]) == (target.parent, False)
+    assert folder == (target.parent, True)
+    assert target.read_bytes() == b"content"
+
+
+def test_r82_there_is_room_while_the_reserve_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """256 MiB are for the results of what runs; a disk that does not say how full it is has no room."""
+    database = Database(f"sqlite:///{tmp_path / 'arena.db'}")
+    assert store.DISK_RESERVE == 256 * 2**20
+    for folder, reserve, room in ((tmp_path, 1, True), (tmp_path, 2**62, False), (tmp_path / "not there", 1, False)):
+        monkeypatch.setattr(store, "DISK_RESERVE", reserve)
+        there = ThreadedStore(database, folder, "worker-0")
+        assert there.has_room() is room
+        there.close()
     database.close()
 
 

@@ -18,25 +18,29 @@ from sqlalchemy import select
 from arena.bench.processes import free_port
 from arena.doorbell import Doorbell
 from arena.host.processes import dies_with_parent
+from arena.host.store import Spool, Spooled
 from arena.host.watchdog import EXIT_STATUS
 from arena.host.worker import Worker
 from arena.settings import Settings, load
 from arena.storage.db import Database
 from arena.storage.tables import attempt, game_set, result, worker
+from arena.storage.workers import register_worker
 from engines.balloon_challenge.rules import State
 from tests.integration.harness import ROOT, until
-from tests.storage.support import World, small_arena
+from tests.storage.support import World, result_of, small_arena
 from tests.web.support import redis_url
 
 __all__ = ["redis_url"]
 
 STUCK = """
 import sys
+from arena.host.store import Spool, Spooled
 from arena.host.watchdog import LoopWatch
 LoopWatch.__init__.__kwdefaults__["stuck_s"] = 2.0  # nobody waits for 20
 
 from arena.host.worker import Worker
 from arena.settings import load
+from arena.storage.workers import register_worker
 from engines.balloon_challenge.rules import State
 
 def never(state, actions):
@@ -51,6 +55,7 @@ worker.play(sys.argv[1])
 
 CELERY = """
 import time
+from arena.storage.workers import register_worker
 from engines.balloon_challenge.rules import State
 from workers.app import app
 
@@ -120,6 +125,22 @@ def test_r76_77_a_worker_whose_rules_never_return_ends_and_its_set_is_an_engine_
     assert set(place.attempts()) == {("VOID", "ENGINE_ERROR")}
     assert place.world.state(set_id) == ("QUEUED", 2)
     assert place.results() == 0
+
+
+def test_r70_a_worker_begins_with_what_its_earlier_life_could_not_write(place: Place) -> None:
+    """A result on the disk is written before the new lease ends the claim under which it was played."""
+    with place.database.write() as connection:
+        lease = register_worker(connection, "worker-1")
+    plan = place.world.begun(place.world.queue(), lease)
+    for index in (0, 1):
+        place.world.record(plan, index, (1, 2, 3), lease)
+    spool = Spool(place.settings.data_dir / "spool" / "worker-1")
+    spool.put(Spooled(lease, plan.set_id, result_of(plan, 2, (1, 2, 3)), last=True))
+    runtime = Worker(place.settings, "worker-1")
+    runtime.start()
+    runtime.stop()
+    assert list(spool) == []
+    assert place.world.state(plan.set_id) == ("FINISHED", 1)
 
 
 def test_r84_a_worker_finishes_what_it_plays_before_it_ends(place: Place) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, MetaData, insert, select, text, update
+from sqlalchemy import Connection, MetaData, create_engine, insert, select, text, update
 
 from arena.errors import ArenaError, Unavailable, UserError
-from arena.storage import migrations
+from arena.storage import db, migrations
 from arena.storage.db import Database, insert_unless_there
 from arena.storage.tables import leader, metadata, now_ms
 
@@ -78,26 +83,79 @@ def test_r83_an_older_arena_refuses_a_newer_schema(database: Database) -> None:
     database.upgrade()
 
 
-def test_r83_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database with nothing in it, of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'arena.db'}"
+        return
+    server = create_engine(request.getfixturevalue("postgresql"), isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(text("CREATE DATABASE empty"))
+        yield str(request.getfixturevalue("postgresql")).replace("/postgres?", "/empty?")
+        connection.execute(text("DROP DATABASE empty WITH (FORCE)"))
+    server.dispose()
+
+
+UPGRADE = """
+import sys
+from alembic import command
+from arena.storage import migrations
+from arena.storage.db import Database
+print("ready", flush=True)
+sys.stdin.readline()
+Database(sys.argv[1]).upgrade()
+"""
+
+
+def test_r83_processes_that_start_together_migrate_once(empty: str) -> None:
     """Many upgrades at the same moment all succeed."""
-    url = f"sqlite:///{tmp_path / 'arena.db'}"
-    failures: list[BaseException] = []
+    starting = [
+        subprocess.Popen([sys.executable, "-c", UPGRADE, empty], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    for process in starting:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+    for process in starting:
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    assert [process.wait(60) for process in starting] == [0] * 4
 
-    def upgrade() -> None:
-        database = Database(url)
-        try:
-            database.upgrade()
-        except BaseException as error:
-            failures.append(error)
-        finally:
-            database.close()
 
-    threads = [threading.Thread(target=upgrade) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reads wait for a moment only."""
+    monkeypatch.setattr(db, "READ_POOL_TIMEOUT_S", 0.2)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_r80_reads_give_up_first(database: Database) -> None:
+    """With all connections taken, those for writing too, a read fails soon; a result waits, and is written."""
+
+    def write() -> None:
+        with database.write() as connection:
+            connection.execute(insert(leader).values(role="r", holder="h", epoch=1, lease_until=0))
+
+    with ExitStack() as taken, ThreadPoolExecutor(1) as pool:
+        for _ in range(2 * db.POOL_SIZE):
+            taken.enter_context(database.read())
+        for _ in range(1 if database.sqlite else 2 * db.POOL_SIZE):
+            taken.enter_context(database.write())
+        writing = pool.submit(write)
+        with pytest.raises(Unavailable), database.read():
+            pass
+        assert not writing.done()
+        taken.close()
+        writing.result()
+    with database.read() as connection:
+        assert connection.execute(select(leader.c.holder)).scalar_one() == "h"
+
+
+def test_r80_a_read_waits_a_tenth_of_what_a_result_may() -> None:
+    """As it is set: pages fail within two seconds."""
+    assert db.READ_POOL_TIMEOUT_S == db.WRITE_POOL_TIMEOUT_S / 10 == 2
 
 
 def test_the_databases_clock_is_in_milliseconds(database: Database) -> None:

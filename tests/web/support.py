@@ -103,6 +103,13 @@ def next_message(stream: HTTPResponse) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """A Valkey of our own."""
+    with a_valkey() as url:
+        yield url
+
+
+@contextmanager
+def a_valkey() -> Iterator[str]:
+    """One that nobody else uses; its URL."""
     with tempfile.TemporaryDirectory(prefix="arena-v-") as folder:
         path = Path(folder) / "s"
         server = subprocess.Popen(valkey.command(path), stdout=subprocess.DEVNULL)

@@ -196,8 +196,9 @@ def _show(plan: LocalMatch, report: dict[str, Any], *, as_json: bool) -> None:
         )
     console.print(table)
     ms, over = sum(game["duration_ms"] for game in report["games"]), len(report["games"])
+    games = f"{over if over == plan.games else f'{over} of {plan.games}'} game{'s' * (plan.games != 1)}"
     console.print(
-        f"{plan.game}, {over if over == plan.games else f'{over} of {plan.games}'} game{'s' * (plan.games != 1)}, {report['decisions']} decisions, {ms / 1000:.1f} s of play; "
+        f"{plan.game}, {games}, {report['decisions']} decisions, {ms / 1000:.1f} s of play; "
         "Elo against the mean of the opponents, ± half of the 95 % interval over sets."
     )
     for line in _faults(report):

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from arena.errors import ArenaError
 from arena.match.spec import SeatReason
@@ -61,6 +61,16 @@ class _Asked:
     overdue_at: float | None = None
 
 
+@dataclass(slots=True)
+class _Offered:
+    """An offer that awaits its answer for ``allowed_s``, counted by ``timeout`` from when the session was last told."""
+
+    event: relay.WorkerEvent
+    future: asyncio.Future[relay.ReadyReceived | None]
+    timeout: asyncio.Timeout
+    allowed_s: float
+
+
 class Port:
     """One session. Methods are for the event loop's own thread.
 
@@ -73,7 +83,7 @@ class Port:
         self.wants = pb.Wants()
         self.gone: SeatReason | None = None
         self._send = send
-        self._offers: dict[str, asyncio.Future[relay.ReadyReceived | None]] = {}
+        self._offers: dict[str, _Offered] = {}
         self._asked: dict[AskKey, _Asked] = {}
         self._running: dict[str, pb.MatchStarted] = {}
         self._frozen = False
@@ -83,24 +93,29 @@ class Port:
     async def offer(
         self, offer: pb.SetOffered, timeout_s: float, *, set_id: str = "", attempt: int = 0
     ) -> bytes | None:
-        """The bot's nonce once it is ready; None if it is not within ``timeout_s``.
+        """The bot's nonce once it is ready; None if it is not within ``timeout_s`` of being told.
 
-        What other attempts of the set ``set_id`` still hold of the bot ends with it.
+        What other attempts of the set ``set_id`` still hold of the bot ends with it. Raises SessionFailed if the arena cannot
+        reach the session: who was not told is not to blame.
         """
         if self.gone:
             return None
+        about = relay.Offer(
+            offer=offer, timeout_ms=int(timeout_s * 1000), story=STORY.get(), set_id=set_id, attempt=attempt
+        )
         future: asyncio.Future[relay.ReadyReceived | None] = asyncio.get_running_loop().create_future()
-        self._offers[offer.offer_id] = future
-        timeout_ms = int(timeout_s * 1000)
-        story = STORY.get()
-        self._event(offer=relay.Offer(offer=offer, timeout_ms=timeout_ms, story=story, set_id=set_id, attempt=attempt))
         try:
-            async with asyncio.timeout(timeout_s + GRACE_S):
+            async with asyncio.timeout(None) as timeout:
+                offered = _Offered(relay.WorkerEvent(offer=about), future, timeout, timeout_s + GRACE_S)
+                self._offers[offer.offer_id] = offered
+                self._put_offer(offered)
                 ready = await future
         except TimeoutError:
+            if self._frozen:
+                raise SessionFailed("the session was out of reach for as long as an offer stands") from None
             return None
         finally:
-            del self._offers[offer.offer_id]
+            self._offers.pop(offer.offer_id, None)
         if ready is None:
             return None
         self.wants = ready.wants
@@ -179,21 +194,21 @@ class Port:
                 if since is not None:
                     asked.used_s += max(0.0, since - asked.sent_at)
                 asked.sent_at = asked.overdue_at = None
-        for offer_id in self._offers:
-            self._settle_offer(offer_id, None)
 
     def thaw(self, session: str, send: SendWorkerEvent) -> None:
-        """The bot was found at ``session``: it is told its games and asked its open questions again."""
+        """The bot was found at ``session``: it is told its games and offers, and asked its open questions again."""
         self.session, self._send, self._frozen = session, send, False
         self.tell_again()
 
     def tell_again(self) -> None:
-        """Sends every running game and open question once more; the session knows what it has had."""
+        """Sends every running game, offer and open question once more; the session knows what it has had."""
         for started in self._running.values():
             resumed = pb.MatchStarted()
             resumed.CopyFrom(started)
             resumed.resumed = True
             self._event(deliver=pb.ArenaEvent(match_started=resumed))
+        for offered in self._offers.values():
+            self._put_offer(offered)
         for asked in self._asked.values():
             if asked.sent_at is not None:
                 asked.used_s += time.monotonic() - asked.sent_at
@@ -225,15 +240,17 @@ class Port:
             self._settle_offer(offer_id, None)
 
     def fail(self, why: str) -> None:
-        """The arena has lost the session: open questions raise SessionFailed."""
-        for asked in self._asked.values():
-            if not asked.future.done():
-                asked.future.set_exception(SessionFailed(why))
+        """The arena has lost the session: open questions and offers raise SessionFailed."""
+        futures: list[asyncio.Future[Any]] = [one.future for one in self._asked.values()]
+        futures += [one.future for one in self._offers.values()]
+        for future in futures:
+            if not future.done():
+                future.set_exception(SessionFailed(why))
 
     def _settle_offer(self, offer_id: str, ready: relay.ReadyReceived | None) -> None:
-        waiting = self._offers.get(offer_id)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(ready)
+        offered = self._offers.get(offer_id)
+        if offered is not None and not offered.future.done():
+            offered.future.set_result(ready)
 
     def _answer(self, key: AskKey, answer: Answer) -> None:
         asked = self._asked.get(key)
@@ -261,6 +278,13 @@ class Port:
         self._alarm_at = at
         self._alarm = asyncio.get_running_loop().call_later(max(0.0, at - time.monotonic()), self._look)
 
+    def _put_offer(self, offered: _Offered) -> None:
+        """Sends an offer, which stands from then on; while the session is out of reach it waits for as long."""
+        offered.timeout.reschedule(asyncio.get_running_loop().time() + offered.allowed_s)
+        if not self._frozen:
+            offered.event.session = self.session
+            self._send(offered.event)
+
     def _put(self, asked: _Asked) -> None:
         """Sends a question, and sees to it that a session that never answers is noticed."""
         asked.sent_at = time.monotonic()
@@ -274,12 +298,11 @@ class Port:
     def _event(
         self,
         *,
-        offer: relay.Offer | None = None,
         deliver: pb.ArenaEvent | None = None,
         end: pb.MatchEnded | None = None,
         release_offer: str | None = None,
     ) -> None:
-        event = relay.WorkerEvent(session=self.session, offer=offer, deliver=deliver, end=end)
+        event = relay.WorkerEvent(session=self.session, deliver=deliver, end=end)
         if release_offer is not None:
             event.release_offer = release_offer
         self._send(event)

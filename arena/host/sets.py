@@ -198,17 +198,25 @@ async def _open(ports: Ports, players: int, *, begun: bool) -> list[Port]:
 
 
 async def _ready(job: SetJob, offers: Sequence[pb.SetOffered], ports: Sequence[Port]) -> dict[int, bytes]:
-    """The nonces by position. Raises NotReady."""
-    answers = await asyncio.gather(
-        *(
-            port.offer(offer, READY_TIMEOUT_S, set_id=job.set_id, attempt=job.attempt)
-            for port, offer in zip(ports, offers, strict=True)
-        )
+    """The nonces by position. Raises NotReady, or Voided if the arena could not ask one of them."""
+    asking = (
+        port.offer(offer, READY_TIMEOUT_S, set_id=job.set_id, attempt=job.attempt)
+        for port, offer in zip(ports, offers, strict=True)
     )
-    missing = tuple(position for position, nonce in enumerate(answers) if nonce is None)
+    nonces: dict[int, bytes] = {}
+    missing = []
+    for position, answer in enumerate(await asyncio.gather(*asking, return_exceptions=True)):
+        if isinstance(answer, SessionFailed):
+            raise Voided(VoidReason.INFRA_VOID, str(answer)) from answer
+        if isinstance(answer, BaseException):
+            raise answer
+        if answer is None:
+            missing.append(position)
+        else:
+            nonces[position] = answer[:NONCE_BYTES]
     if missing:
-        raise NotReady(missing)
-    return {position: nonce[:NONCE_BYTES] for position, nonce in enumerate(answers) if nonce is not None}
+        raise NotReady(tuple(missing))
+    return nonces
 
 
 def _deals(job: SetJob) -> list[GameDeal]:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from arena.host import player
+from arena.storage.plans import bots_not_ready
 from arena.storage.tables import attempt, game_set, result
 from tests.simulation.world import History, Trouble, World, simulate
 
@@ -226,6 +227,25 @@ def test_r69_a_game_whose_gateway_stays_away_is_void_after_a_minute() -> None:
             world.start_gateway(address)
 
     play(trouble)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5, 6, 11, 14])
+def test_r69_nobody_is_called_unready_whom_the_arena_could_not_ask(seed: int) -> None:
+    """Both gateways die while sets are offered: offers wait for bots that come back, and who left for good may be named."""
+    unready: set[str] = set()
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 8)
+        await asyncio.sleep(1)
+        for address, gateway in list(world.gateways.items()):
+            gateway.process.kill()
+            world.loop.call_later(4.5, world.start_gateway, address)
+        await asyncio.sleep(40)
+        for (reason,) in rows(world, select(game_set.c.reason).where(game_set.c.state == "VOID")):
+            unready.update(bots_not_ready(reason))
+
+    play(trouble, seed)
+    assert {bot for bot in unready if not bot.startswith("vanishing")} == set()
 
 
 @pytest.mark.parametrize("seed", range(20))

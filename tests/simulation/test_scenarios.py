@@ -51,6 +51,13 @@ async def until(condition: Any, within_s: float) -> None:
             await asyncio.sleep(0.05)
 
 
+def gateways_die(world: World, for_s: float) -> None:
+    """All at once; they start again after so long."""
+    for address, gateway in list(world.gateways.items()):
+        gateway.process.kill()
+        world.loop.call_later(for_s, world.start_gateway, address)
+
+
 def spooled(world: World) -> int:
     return sum(len(spool.results) for spool in world.disk.spools.values())
 
@@ -200,9 +207,7 @@ def test_r69_the_clock_stands_still_while_there_is_no_gateway() -> None:
     async def trouble(world: World) -> None:
         await until(lambda: attempts(world, None), 5)
         await asyncio.sleep(1)
-        for address, gateway in list(world.gateways.items()):
-            gateway.process.kill()
-            world.loop.call_later(8, world.start_gateway, address)
+        gateways_die(world, 8)
         await asyncio.sleep(20)
         assert attempts(world, "FINISHED")
         assert not attempts(world, "VOID")
@@ -237,9 +242,7 @@ def test_r69_nobody_is_called_unready_whom_the_arena_could_not_ask(seed: int) ->
     async def trouble(world: World) -> None:
         await until(lambda: attempts(world, None), 8)
         await asyncio.sleep(1)
-        for address, gateway in list(world.gateways.items()):
-            gateway.process.kill()
-            world.loop.call_later(4.5, world.start_gateway, address)
+        gateways_die(world, 4.5)
         await asyncio.sleep(40)
         for (reason,) in rows(world, select(game_set.c.reason).where(game_set.c.state == "VOID")):
             unready.update(bots_not_ready(reason))

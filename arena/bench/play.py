@@ -36,6 +36,8 @@ from arena.supervisor import python
 from botarena.v1 import play_pb2 as pb
 
 PARTS: Final = 5
+WARM_UP: Final = 200
+"""Decisions of a program that do not count."""
 RAW_S: Final = 1.0
 RAW: Final = {
     "at_our_rhythm": (True, True),
@@ -58,16 +60,18 @@ async def latency(decisions: int, say: Say) -> dict[str, Any]:
     raw: dict[str, list[RoundTrips]] = {name: [] for name in RAW}
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         program = Program("bare", "1", python("-m", "arena.bench.bare_bot"), Path(folder) / "bare.log")
-        async with LocalBots(Path(folder)) as bots:
-            port = await bots.start(program)
-            for part in range(PARTS):
-                say(f"one seat, part {part + 1} of {PARTS}")
+        for part in range(PARTS):
+            say(f"one seat, part {part + 1} of {PARTS}")
+            # As `arena match` plays one game at a time.
+            async with LocalBots(Path(folder), alone=True) as bots:
+                port = await bots.start(program)
+                await _seat_latencies(port, WARM_UP)
                 found, pause_us = await _seat_latencies(port, decisions // PARTS)
-                ours += found
-                pauses.append(pause_us)
-                for name, (paced, as_it_comes) in RAW.items():
-                    pause_us = pauses[-1] if paced else 0.0
-                    raw[name].append(await echo.measure(1, RAW_S, as_it_comes=as_it_comes, pause_us=pause_us))
+            ours += found
+            pauses.append(pause_us)
+            for name, (paced, as_it_comes) in RAW.items():
+                pause_us = pauses[-1] if paced else 0.0
+                raw[name].append(await echo.measure(1, RAW_S, as_it_comes=as_it_comes, pause_us=pause_us))
     raw_us = {name: median(one.p50_us for one in those) for name, those in raw.items()}
     return {
         "decisions": len(ours),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import pickle
 import socket
 import sys
@@ -18,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from arena import loops
 from arena.errors import ArenaError
-from arena.host.processes import dies_with_parent
+from arena.host.processes import dies_with_parent, processors
 
 END_S: Final = 10.0
 """Longer than a helper needs to end its bots."""
@@ -31,11 +30,6 @@ Lanes: TypeAlias = Callable[[int, Take, Tell], Coroutine[Any, Any, None]]
 
 _NEXT: Final = "next"
 """What a lane says that wants something to do; everything else that a helper says is a result or an error."""
-
-
-def processors() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 async def together(work: Iterable[Coroutine[Any, Any, None]]) -> None:

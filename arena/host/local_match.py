@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import engines
 from arena.errors import ArenaError, UserError
-from arena.host.helpers import Take, play_beside, processors, together
+from arena.host.helpers import Take, play_beside, together
 from arena.host.play import Finished, Voided
 from arena.host.port import Port
-from arena.host.processes import LocalBots, Program
+from arena.host.processes import LocalBots, Program, processors
 from arena.host.sets import GameDeal, GameJob, NotReady, SetJob, play_set
 from arena.match.deal import DealMode
 from arena.match.spec import Player, TimeControl
@@ -118,7 +118,7 @@ async def play_local(
         on_game(game)
 
     key = Ed25519PrivateKey.generate().private_bytes_raw()
-    play = partial(_play_lanes, match, key, people or {}, lanes >= processors())
+    play = partial(_play_lanes, match, key, people or {}, lanes >= processors(), lanes == 1)
     if lanes > 1 and processors() > 1:
         await play_beside(play, lanes, take, keep)
     else:
@@ -131,14 +131,15 @@ async def _play_lanes(
     key: bytes,
     people: Mapping[int, Port],
     crowded: bool,
+    alone: bool,
     lanes: int,
     take: Take,
     keep: Callable[[LocalGame], None],
 ) -> None:
-    """Plays as many sets at once, until none is left. ``crowded``: with as many as there are processors."""
+    """Plays as many sets at once, until none is left. ``crowded``, ``alone``: see LocalBots."""
     signs = Ed25519PrivateKey.from_private_bytes(key)
     with tempfile.TemporaryDirectory(prefix="arena-") as folder:
-        async with LocalBots(Path(folder), crowded=crowded) as bots:
+        async with LocalBots(Path(folder), crowded=crowded, alone=alone) as bots:
             await together(_lane(match, _LanePorts(match, bots, people), take, signs, keep) for _ in range(lanes))
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import random
 import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,10 +53,15 @@ class LocalBots:
     ``crowded``: every processor has a game of its own. Then bots, and gRPC's threads here, push nobody off a processor when
     they are woken: each question wakes both, and they would take it from the referee in the middle of its work and give it
     back for the rest. Where processors are idle that would cost latency; where none is, it gives a tenth more moves.
+
+    ``alone``: nothing else is played. Then this process keeps to one processor, whichever: woken now here, now there, beside the bot
+    that wakes it, it would find nothing of its own in the processor's cache, and answer a third later. Bots run where they like.
     """
 
-    def __init__(self, folder: Path, *, crowded: bool = False) -> None:
+    def __init__(self, folder: Path, *, crowded: bool = False, alone: bool = False) -> None:
         self._crowded = crowded and hasattr(os, "SCHED_BATCH") and os.sched_getscheduler(0) == os.SCHED_OTHER
+        self._allowed = _allowed()
+        self._alone = alone and len(self._allowed) > 1
         self._gateway = LocalGateway(str(folder / "play.sock"))
         self._next_id = 0
         self._ports: dict[str, Port] = {}
@@ -63,6 +69,8 @@ class LocalBots:
         self._watchers: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> LocalBots:
+        if self._alone:
+            _keep_to(random.sample(sorted(self._allowed), 1))  # of several that think so not all to the same
         with _giving_way() if self._crowded else contextlib.nullcontext():
             await self._gateway.__aenter__()
         self._gateway.core.attach(HOST, self._on_event)
@@ -74,6 +82,8 @@ class LocalBots:
             watcher.cancel()
         self._gateway.core.detach(HOST)
         await self._gateway.__aexit__(None, None, None)
+        if self._alone:
+            _keep_to(self._allowed)
 
     async def start(self, program: Program) -> Port:
         """Starts ``program`` and waits for its session. Raises BotDidNotConnect."""
@@ -90,6 +100,9 @@ class LocalBots:
         process = await _spawn(program, {"ARENA_ADDRESS": self._gateway.address, "ARENA_TOKEN": token})
         if self._crowded:
             _give_way(process.pid)
+        if self._alone:
+            with contextlib.suppress(OSError):  # it may have ended
+                os.sched_setaffinity(process.pid, self._allowed)
         session = asyncio.ensure_future(self._gateway.wait_session(token, CONNECT_TIMEOUT_S))
         ended = asyncio.ensure_future(process.wait())
         await asyncio.wait((session, ended), return_when=asyncio.FIRST_COMPLETED)
@@ -156,6 +169,23 @@ def _giving_way() -> Iterator[None]:
     finally:
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(_allowed()) or os.cpu_count() or 1
+
+
+def _allowed() -> frozenset[int]:
+    """The processors that this process may use; none where the system has no such sets."""
+    return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset()
+
+
+def _keep_to(chosen: Collection[int]) -> None:
+    """All threads of this process, and those to come, run on these processors only."""
+    for thread in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError):  # it may have ended
+            os.sched_setaffinity(int(thread), chosen)
 
 
 def bots_environment() -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.host.processes import LocalBots, Program
+from arena.host.processes import LocalBots, Program, processors
 from arena.supervisor import python
 
 
@@ -26,6 +26,26 @@ def test_bots_and_grpc_give_way_where_it_is_crowded(crowded: bool, tmp_path: Pat
     assert set(shown["bot"]) == {policy}
     assert policy in shown["grpc"]
     assert shown["referee"] == os.SCHED_OTHER
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity") or processors() < 2, reason="needs several processors of Linux"
+)
+def test_a_referee_alone_keeps_to_one_processor(tmp_path: Path) -> None:
+    """Its bots run where they like, and so does it when they have ended."""
+
+    async def play() -> tuple[set[int], set[int]]:
+        async with LocalBots(tmp_path, alone=True) as bots:
+            before = children()
+            await bots.start(Program("bare", "1", python("-m", "arena.bench.bare_bot"), tmp_path / "log"))
+            (bot,) = set(children()) - set(before)
+            return os.sched_getaffinity(0), os.sched_getaffinity(int(bot))
+
+    everywhere = os.sched_getaffinity(0)
+    referee, bot = asyncio.run(play())
+    assert len(referee) == 1
+    assert bot == everywhere
+    assert os.sched_getaffinity(0) == everywhere
 
 
 async def show(folder: Path, *, crowded: bool) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError, UserError
-from arena.host.helpers import Take, Tell, play_beside, processors, together
+from arena.host.helpers import Take, Tell, play_beside, together
+from arena.host.processes import processors
 
 
 async def square(lanes: int, take: Take, tell: Tell) -> None:

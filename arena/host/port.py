@@ -280,6 +280,8 @@ class Port:
 
     def _put_offer(self, offered: _Offered) -> None:
         """Sends an offer, which stands from then on; while the session is out of reach it waits for as long."""
+        if offered.timeout.expired():  # and whoever made it is about to hear so
+            return
         offered.timeout.reschedule(asyncio.get_running_loop().time() + offered.allowed_s)
         if not self._frozen:
             offered.event.session = self.session

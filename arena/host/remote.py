@@ -73,6 +73,8 @@ class Gateways:
         self._last_words: dict[str, deque[tuple[float, relay.WorkerEvent]]] = {}
         self._down_at: dict[str, float] = {}
         self._away: set[BotKey] = set()
+        self._doubted: set[BotKey] = set()
+        """Away, and the registry could not say where: their clocks stand still until it can."""
         self._sure_at = 0.0
         self._locks: WeakValueDictionary[BotKey, asyncio.Lock] = WeakValueDictionary()
 
@@ -132,6 +134,8 @@ class Gateways:
         """Whether the registry names a session for the bot; its gateway answers, and the port is there. Raises Unavailable."""
         location = await self._find(key)
         if location is None or self._versions.get(key) not in (None, location.version_id):
+            if self._sure:
+                self._run_on(key)
             return False
         if key in self._away and self._is_old(key, location):
             return False  # its own gateway says that it is not there, and will say when it is
@@ -144,10 +148,18 @@ class Gateways:
             self._forget(key, port)
         self._where[key] = location.relay
         self._away.discard(key)
+        self._doubted.discard(key)
         self._keys.pop(port.session, None)
         self._keys[location.session] = key
         port.thaw(location.session, send)
         return True
+
+    def _run_on(self, key: BotKey) -> None:
+        """A bot in doubt is nowhere after all: it left by its own doing, and its time runs on where it did."""
+        where, port = self._where.get(key), self._ports.get(key)
+        if key in self._doubted and port is not None and where in self._links:
+            self._doubted.discard(key)
+            port.thaw(port.session, self._sender(where))
 
     async def _find(self, key: BotKey) -> OnlineSession | None:
         """What the registry says. Raises Unavailable."""
@@ -242,6 +254,7 @@ class Gateways:
     def _is_back(self, key: BotKey, port: Port) -> None:
         """A bot has opened a stream where it was."""
         self._away.discard(key)
+        self._doubted.discard(key)
         self._stop_looking(key)
         if port.frozen:
             port.thaw(port.session, self._sender(self._where[key]))
@@ -290,6 +303,7 @@ class Gateways:
                 port.freeze(since if key in self._away else None)
                 # It may come back there unheard; whoever asks there again is told if it has not.
                 self._away.discard(key)
+                self._doubted.discard(key)
                 self._search(key)
 
     def _search(self, key: BotKey) -> None:
@@ -337,6 +351,7 @@ class Gateways:
         if behind or not known:
             self._forget(key, port)
             port.freeze(asked)
+            self._doubted.add(key)
             return False
         if location is None or self._versions.get(key) not in (None, location.version_id):
             return False  # nowhere, or as another version, which plays none of its games

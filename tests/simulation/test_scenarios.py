@@ -346,3 +346,25 @@ def test_r10_a_bot_that_shows_itself_elsewhere_for_a_moment_has_left_all_the_sam
 
     play(trouble, seed=8)
     assert any("DISCONNECT" in reasons for reasons in faults)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_r67_a_bot_that_leaves_while_redis_is_away_has_left_all_the_same(lost: bool) -> None:
+    """Its time stands still until the registry can tell that it is nowhere, and then runs on where it left."""
+    faults: list[str] = []
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 8)
+        await asyncio.sleep(1)
+        world.registry.down = True
+        if lost:
+            world.registry.clear()
+        next(bot for bot in world.bots if bot.games).move(90.0)
+        await asyncio.sleep(4)
+        world.registry.down = False
+        await asyncio.sleep(75)
+        faults.extend(str(reasons) for (reasons,) in rows(world, select(result.c.reasons)))
+        assert not attempts(world, "VOID")
+
+    play(trouble, seed=8)
+    assert any("DISCONNECT" in reasons for reasons in faults)

@@ -42,8 +42,8 @@ class Admission:
     """Who gets as far as a session. ``starts_per_s`` bounds the herd after a restart, ``bad_tokens`` guessing.
 
     An address opens twice as many streams at once as it may have, and ``starts_per_s`` after that, whatever becomes of them.
-    ``bot_starts_per_s`` and ``bot_start_burst`` are
-    for each bot, so that one bot never uses up what all have: all its instances may come back at once after a restart.
+    ``bot_starts_per_s`` and ``bot_start_burst`` are for each bot, so that one bot never uses up what all have: all its instances
+    may come back at once after a restart.
     """
 
     hello_s: float = 5.0
@@ -293,8 +293,8 @@ class PlayServicer:
 
     def _starts_of(self, principal: Principal) -> TokenBucket:
         """The bucket of the token's bot; of the token, where its account has not said for which bot it is."""
-        bot_id = principal.account.bot_id if principal.account else None
-        return self._bot_starts.of(f"token {principal.token_id}" if bot_id is None else f"bot {bot_id}")
+        known = principal.bot_id is not None
+        return self._bot_starts.of(f"bot {principal.bot_id}" if known else f"token {principal.token_id}")
 
     async def _authenticate(self, context: Context, address: str) -> Principal:
         token = bearer_of(context)

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from prometheus_client import Counter, Gauge, Histogram, start_http_server
+from prometheus_client import REGISTRY, Counter, Gauge, start_http_server
+from prometheus_client.core import HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from arena.durations import NO_DURATIONS, DurationCounter, Durations
 from arena.errors import Unavailable, UserError
 from arena.settings import split_address
 
 LATENESS_EVERY_S = 0.5
-LATENCY_BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 MATCHES = Counter("arena_matches_total", "Finished matches by how their worst seat ended.", ["game", "reason"])
 VOIDS = Counter("arena_voided_attempts_total", "Attempts without a result, by reason.", ["reason"])
 DECISIONS = Counter("arena_decisions_total", "Decisions asked of bots.", ["game"])
-DECISION_SECONDS = Histogram(
-    "arena_decision_seconds", "Time from writing a request to the arrival of its answer.", buckets=LATENCY_BUCKETS_S
-)
+DECISION_TIMES: Final = DurationCounter()
+"""From writing a request to the arrival of its answer, of each decision that a bot was asked for."""
 SETS_RUNNING = Gauge("arena_sets_running", "Sets that this worker plays now.")
 LOOP_LATENESS_SECONDS = Gauge("arena_loop_lateness_seconds", "How late this process's event loop last ran a timer.")
+
+
+class _DecisionTimes(Collector):
+    def collect(self) -> Iterator[Metric]:
+        text = "Time from writing a request to the arrival of its answer."
+        times = DECISION_TIMES.read()
+        yield HistogramMetricFamily("arena_decision_seconds", text, times.buckets(), times.sum_s)
+
+
+REGISTRY.register(_DecisionTimes())
 
 
 async def watch_loop() -> None:
@@ -50,42 +61,10 @@ def serve(listen: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
-    """A histogram of seconds: ``counts`` has one number a bucket of LATENCY_BUCKETS_S, and one for what is longer."""
-
-    counts: tuple[int, ...] = (0,) * (len(LATENCY_BUCKETS_S) + 1)
-    sum_s: float = 0.0
-
-    @property
-    def total(self) -> int:
-        """How many durations are counted."""
-        return sum(self.counts)
-
-    def __add__(self, other: Latency) -> Latency:
-        return Latency(tuple(map(sum, zip(self.counts, other.counts, strict=True))), self.sum_s + other.sum_s)
-
-    def since(self, earlier: Latency) -> Latency:
-        """What was added after ``earlier``; all of it where counting began anew in between."""
-        counts = tuple(now - then for now, then in zip(self.counts, earlier.counts, strict=True))
-        return self if min(counts) < 0 else Latency(counts, self.sum_s - earlier.sum_s)
-
-    def quantile_s(self, q: float) -> float | None:
-        """The ``q`` quantile (0..1) in seconds, interpolated within its bucket; None of nothing."""
-        wanted, below = q * self.total, 0
-        if not self.total:
-            return None
-        for number, low, high in zip(self.counts, (0.0, *LATENCY_BUCKETS_S), LATENCY_BUCKETS_S, strict=False):
-            if number and below + number >= wanted:
-                return low + (high - low) * (wanted - below) / number
-            below += number
-        return float(LATENCY_BUCKETS_S[-1])
-
-
-@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What a process, or all together, says of the sets it plays."""
 
-    decisions: Latency = Latency()
+    decisions: Durations = NO_DURATIONS
     sets_running: int = 0
 
 
@@ -120,30 +99,19 @@ class Snapshots:
             raise Unavailable(f"Redis does not answer: {error}") from None
         found = [_parsed(text) for text in texts if text is not None]
         return Snapshot(
-            sum((one.decisions for one in found), Latency()),
+            sum((one.decisions for one in found), NO_DURATIONS),
             sum(one.sets_running for one in found),
         )
 
 
 def current() -> Snapshot:
     """This process's own numbers."""
-    cumulative: list[int] = []
-    sum_s = 0.0
-    for sample in next(iter(DECISION_SECONDS.collect())).samples:
-        if sample.name.endswith("_bucket"):
-            cumulative.append(int(sample.value))
-        elif sample.name.endswith("_sum"):
-            sum_s = sample.value
-    return Snapshot(Latency(_differences(cumulative), sum_s), int(SETS_RUNNING.collect()[0].samples[0].value))  # type: ignore[index]
-
-
-def _differences(cumulative: Sequence[int]) -> tuple[int, ...]:
-    return tuple(upper - lower for lower, upper in zip((0, *cumulative), cumulative, strict=False))
+    return Snapshot(DECISION_TIMES.read(), int(SETS_RUNNING.collect()[0].samples[0].value))  # type: ignore[index]
 
 
 def _parsed(text: str | bytes) -> Snapshot:
     document = json.loads(text)
-    return Snapshot(Latency(tuple(document["counts"]), document["sum_s"]), document["sets_running"])
+    return Snapshot(Durations(tuple(document["counts"]), document["sum_s"]), document["sets_running"])
 
 
 def _text(value: str | bytes) -> str:

@@ -77,10 +77,10 @@ class Connection:
         if self.ending is None and not self.session.waiting:
             self._wakeup = loop.create_future()
             await self._wakeup
-        delay_s = self._next_at_s - loop.time()
-        if delay_s > 0 and self.ending is None:
+        if self._next_at_s and (delay_s := self._next_at_s - loop.time()) > 0 and self.ending is None:
             await asyncio.wait([self._ended], timeout=delay_s)
-        self._next_at_s = loop.time() + GATHER_S * min(self.session.games - 1, MOST_GATHERING)
+        others = min(self.session.games - 1, MOST_GATHERING)
+        self._next_at_s = loop.time() + GATHER_S * others if others > 0 else 0.0
 
     async def ended(self) -> CloseStream:
         """Return how the stream is to end, once it is."""

@@ -9,7 +9,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from arena.gateway.core import GatewayCore
-from arena.gateway.session.model import LATENCY_BUCKETS_US, Tally
 from arena.gateway.tallies import Tallies
 
 _PREFIXES: Final = {
@@ -62,7 +61,7 @@ class GatewayCollector(Collector):
         answers = HistogramMetricFamily(
             "arena_gateway_answer_seconds", "From the write of a request to the arrival of its answer."
         )
-        answers.add_metric([], *_histogram(total))
+        answers.add_metric([], total.answers.buckets(), total.answers.sum_s)
         yield answers
         yield from _of_bots(core.tallies)
 
@@ -80,16 +79,7 @@ def _of_bots(tallies: Tallies) -> Iterator[Metric]:
     answers = HistogramMetricFamily("arena_gateway_bot_answer_seconds", "How fast a bot answers.", labels=["bot"])
     for bot, tally in bots:
         refused.add_metric([bot], sum(value for key, value in dict(tally.counts).items() if key.startswith("act_")))
-        answers.add_metric([bot], *_histogram(tally))
+        times = tally.answers.read()
+        answers.add_metric([bot], times.buckets(), times.sum_s)
     yield refused
     yield answers
-
-
-def _histogram(tally: Tally) -> tuple[list[tuple[str, float]], float]:
-    """Buckets, cumulative, and the sum in seconds."""
-    buckets: list[tuple[str, float]] = []
-    total = 0
-    for bound, number in zip((*LATENCY_BUCKETS_US, None), list(tally.latency_counts), strict=True):
-        total += number
-        buckets.append(("+Inf" if bound is None else str(bound / 1e6), total))
-    return buckets, tally.latency_sum_us / 1e6

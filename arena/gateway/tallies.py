@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
+from arena.durations import NO_DURATIONS, Durations
 from arena.gateway.session.model import Tally
 
 NAMED: Final = 100
 """Bots with a tally of their own, the first that came; those after them share one."""
 OTHERS: Final = "(others)"
 """The name of what they share; no bot can be called so."""
+
+
+class Total(NamedTuple):
+    """A sum of tallies."""
+
+    counts: Counter[str]
+    answers: Durations
 
 
 class Tallies:
@@ -32,11 +41,11 @@ class Tallies:
         name = bot if bot in self._bots or len(self._bots) < NAMED else OTHERS
         return self._bots.setdefault(name, Tally())
 
-    def total(self) -> Tally:
+    def total(self) -> Total:
         """Everything together, at this moment."""
-        total = Tally()
+        counts: Counter[str] = Counter()
+        answers = NO_DURATIONS
         for tally in (self.own, *list(self._bots.values())):
-            total.counts.update(dict(tally.counts))
-            total.latency_counts = [*map(sum, zip(total.latency_counts, tally.latency_counts, strict=True))]
-            total.latency_sum_us += tally.latency_sum_us
-        return total
+            counts.update(dict(tally.counts))
+            answers += tally.answers.read()
+        return Total(counts, answers)

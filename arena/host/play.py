@@ -116,12 +116,14 @@ async def _ask(seats: Sequence[Seat], step: Step) -> dict[int, Reply]:
     """All replies to one joint decision; none is looked at before all are in."""
     requests = step.requests
     if len(requests) == 1:
-        replies = [await seats[requests[0].seat].decide(requests[0])]
+        seat = requests[0].seat
+        replies = {seat: await seats[seat].decide(requests[0])}
     else:
-        replies = await _together(seats, requests)
-    for reply in replies:
-        metrics.DECISION_SECONDS.observe(reply.elapsed_us / 1e6)
-    return {request.seat: reply for request, reply in zip(requests, replies, strict=True)}
+        together = await _together(seats, requests)
+        replies = {request.seat: reply for request, reply in zip(requests, together, strict=True)}
+    for reply in replies.values():
+        metrics.DECISION_TIMES.add(reply.elapsed_us)
+    return replies
 
 
 async def _decide(seat: Seat, request: Request) -> Reply:

@@ -53,15 +53,15 @@ class SessionSeat:
         self._port.start(self._wire.started(receipt, self._offer_id))
 
     def observe(self, events: Sequence[Event]) -> None:
-        seen = self._started.observed(events)
+        wire = self._started()
+        seen = wire.observed(events)
         if seen is not None:
             self._port.deliver(pb.ArenaEvent(events_observed=seen))
-        for failure in self._started.failures(events):
+        for failure in wire.failures(events):
             self._port.deliver(pb.ArenaEvent(notice=failure))
 
     async def decide(self, request: Request) -> Reply:
-        wire = self._wire
-        assert wire is not None, "start() comes first"
+        wire = self._started()
         limit_ms = request.limit_ms + request.allowance_ms
         key = (wire.game_id, request.decision_id)
         answer = await self._port.ask(key, partial(wire.decision, request), limit_ms)
@@ -75,13 +75,12 @@ class SessionSeat:
         return reply
 
     def end(self, outcome: Outcome, record: Record, *, reveal: bool) -> None:
-        self._port.end(self._started.ended(outcome, record, reveal=reveal))
+        self._port.end(self._started().ended(outcome, record, reveal=reveal))
 
     def void(self) -> None:
         if self._wire is not None:
             self._port.end(self._wire.void())
 
-    @property
     def _started(self) -> SeatWire:
         assert self._wire is not None, "start() comes first"
         return self._wire

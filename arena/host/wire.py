@@ -9,7 +9,7 @@ from typing import Any
 
 import engines
 from arena.match.record import Record
-from arena.match.referee import ChanceDrawn, Event, Outcome, PlayedForSeat, Reply, Request, Source
+from arena.match.referee import ChanceDrawn, Event, JointPlayed, Outcome, PlayedForSeat, Reply, Request, Source
 from arena.match.spec import SeatReason, Spec, TimeControl
 from botarena import codecs
 from botarena.v1 import play_pb2 as pb
@@ -31,8 +31,8 @@ _FAULT_CODE = {
 
 
 @cache
-def _actions(game: engines.Game, typed: bool) -> dict[int, pb.Action]:
-    """Messages of actions by id, filled as they are needed."""
+def _legal(game: engines.Game, typed: bool) -> dict[int, bytes]:
+    """By an action's id a request with nothing but this action, encoded; filled as they are needed."""
     return {}
 
 
@@ -50,10 +50,10 @@ class SeatWire:
     """Encodes and decodes for one seat. ``wants`` is what its session asked for in Hello."""
 
     __slots__ = (
-        "_actions",
         "_game",
         "_history",
         "_json",
+        "_legal",
         "_seq",
         "_spec",
         "_tells",
@@ -72,7 +72,7 @@ class SeatWire:
         self._tells = wants.history != pb.Wants.HISTORY_NONE
         self._whole_history = wants.history == pb.Wants.HISTORY_FULL
         self._json, self._text, self._typed = wants.json, wants.text, wants.typed_actions
-        self._actions = _actions(self._game, wants.typed_actions)
+        self._legal = _legal(self._game, wants.typed_actions)
         self._history: list[pb.ObservedEvent] = []
         self._seq = 0
 
@@ -107,15 +107,19 @@ class SeatWire:
             self._history += seen
         return pb.EventsObserved(game_id=self.game_id, events=seen) if seen else None
 
-    def failures(self, events: Sequence[Event]) -> Iterable[pb.Notice]:
+    def failures(self, events: Sequence[Event]) -> list[pb.Notice]:
         """What everybody is told of seats that have failed and that go on with default actions."""
-        for event in events:
-            if isinstance(event, ChanceDrawn) or event.ended:
-                continue
-            for part in event.parts:
-                if part.fault is not None:
-                    text = f"Seat {part.seat} has failed ({part.fault.lower()}) and goes on with default actions."
-                    yield pb.Notice(kind=pb.Notice.KIND_SEAT_FAILED, text=text, game_id=self.game_id)
+        return [
+            self._failure(part.seat, part.fault)
+            for event in events
+            if isinstance(event, JointPlayed) and not event.ended
+            for part in event.parts
+            if part.fault is not None
+        ]
+
+    def _failure(self, seat: int, fault: SeatReason) -> pb.Notice:
+        text = f"Seat {seat} has failed ({fault.lower()}) and goes on with default actions."
+        return pb.Notice(kind=pb.Notice.KIND_SEAT_FAILED, text=text, game_id=self.game_id)
 
     def _see(self, event: Event) -> Iterable[pb.ObservedEvent]:
         if isinstance(event, ChanceDrawn):
@@ -139,13 +143,14 @@ class SeatWire:
     def decision(self, request: Request, into: pb.DecisionRequested) -> None:
         """Fills in a self-contained request: a bot that keeps no state can answer it.
 
-        In place, since messages within messages are copied otherwise, and this is the hot path.
+        In place, since messages within messages are copied otherwise, and this is the hot path. What comes again and again is
+        merged in as bytes, which costs a third of copying messages.
         """
-        actions = self._actions
+        legal = self._legal
         into.game_id = self.game_id
         into.decision_id = request.decision_id
         self._view(request, into.view)
-        into.legal.extend([actions.get(action) or self._action(action) for action in request.legal])
+        into.MergeFromString(b"".join([legal.get(action) or self._action(action) for action in request.legal]))
         clock = into.clock
         clock.bank_ms = request.bank_ms
         clock.limit_ms = request.limit_ms
@@ -167,12 +172,12 @@ class SeatWire:
         if self._text:
             message.text = request.state.render(self.seat)
 
-    def _action(self, action: int) -> pb.Action:
+    def _action(self, action: int) -> bytes:
         message = pb.Action(id=action, text=self._game.text(action))
         if self._typed:
             codecs.encode_action(self._game.name, self._game.typed(action), message.typed)
-        self._actions[action] = message
-        return message
+        encoded = self._legal[action] = pb.DecisionRequested(legal=[message]).SerializeToString()
+        return encoded
 
     def _played_for(self, played: PlayedForSeat) -> pb.PlayedForYou:
         return pb.PlayedForYou(

@@ -237,19 +237,23 @@ class Referee:
     def _play(self, judged: Mapping[int, Played]) -> Step | None:
         """Takes the joint step of all acting seats; a Step if a fault ended the match instead."""
         state = self.state
-        parts = [judged.get(seat) or self._without_asking(state, seat) for seat in state.actors()]
+        parts = tuple([judged.get(seat) or self._without_asking(state, seat) for seat in state.actors()])
+        joint: dict[int, int] = {}
+        failed = False
         for part in parts:
             if part.fault is not None:
                 self._seats[part.seat].fault = part.fault
                 self._seats[part.seat].failed_at = self._seq
-        if len(self._seats) == 2 and any(part.fault for part in parts):
+                failed = True
+            if part.action is not None:
+                joint[part.seat] = part.action
+                if part.source is not Source.BOT:
+                    self._seats[part.seat].played_for.append(PlayedForSeat(part.action, part.source))
+        if failed and len(self._seats) == 2:
             self._record(JointPlayed(self._seq, self._at_ms, state, tuple(map(_unplayed, parts)), ended=True))
             return self._finish()
-        for part in parts:
-            if part.source is not Source.BOT and part.action is not None:
-                self._seats[part.seat].played_for.append(PlayedForSeat(part.action, part.source))
-        self._record(JointPlayed(self._seq, self._at_ms, state, tuple(parts)))
-        self.state = state.apply({part.seat: part.action for part in parts if part.action is not None})
+        self._record(JointPlayed(self._seq, self._at_ms, state, parts))
+        self.state = state.apply(joint)
         return None
 
     def _without_asking(self, state: State, seat: int) -> Played:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from starlette.requests import Request
 from starlette.responses import Response
 
-from arena.metrics import LATENCY_BUCKETS_S, LOOP_LATENESS_SECONDS
+from arena.metrics import LOOP_LATENESS_SECONDS
 from arena.storage import overview, queries
 from arena.storage.overview import Backlog, BotStanding
 from arena.storage.plans import SetState
@@ -201,14 +201,11 @@ def _of_redis(sample: Sample) -> Iterator[Metric]:
     yield GaugeMetricFamily("arena_doorbells_unacked", "Celery's tasks taken and not yet begun.", board.unacked)
     yield GaugeMetricFamily("arena_redis_memory_bytes", "Memory that Redis uses.", board.memory_bytes)
     yield GaugeMetricFamily("arena_redis_clients", "Connections to Redis.", board.clients)
-    decisions, total, buckets = sample.snapshot.decisions, 0, []
-    for bound, number in zip((*map(str, LATENCY_BUCKETS_S), "+Inf"), decisions.counts, strict=True):
-        total += number
-        buckets.append((bound, total))
+    decisions = sample.snapshot.decisions
     yield HistogramMetricFamily(
         "arena_all_decision_seconds",
         "From the write of a request to the arrival of its answer, of all workers.",
-        buckets=buckets,
+        buckets=decisions.buckets(),
         sum_value=decisions.sum_s,
     )
 

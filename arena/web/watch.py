@@ -16,10 +16,11 @@ from redis.exceptions import RedisError
 
 from arena import live
 from arena.doorbell import QUEUE
+from arena.durations import Durations
 from arena.endless import again_and_again
 from arena.errors import Unavailable
 from arena.gateway.registry import OnlineSession, SessionRegistry
-from arena.metrics import Latency, Snapshot, Snapshots
+from arena.metrics import Snapshot, Snapshots
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Sample:
     at: float
     sessions: tuple[OnlineSession, ...]
     snapshot: Snapshot
-    recent: Latency
+    recent: Durations
     switchboard: Switchboard
 
 

@@ -19,6 +19,7 @@ PACKAGES = {
     "botarena": ROOT / "bots" / "python" / "botarena",
 }
 PURE = (
+    "arena.durations",
     "arena.match",
     "arena.ratings",
     "arena.ladder.pairing",

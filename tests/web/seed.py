@@ -30,7 +30,7 @@ from arena.match.deal import ChanceStream, Deal, DealMode, commitment, rules_has
 from arena.match.record import Record, write_record
 from arena.match.referee import Outcome, Referee, Reply
 from arena.match.spec import Player, SeatReason, Spec
-from arena.metrics import DECISION_SECONDS, Snapshots
+from arena.metrics import DECISION_TIMES, Snapshots
 from arena.settings import LadderSpec, Settings, standard_ladders
 from arena.storage import accounts, outbox, sets
 from arena.storage.db import Database
@@ -275,7 +275,7 @@ class SeededArena:
             for request in step.requests:
                 elapsed_us = int(self.random.lognormvariate(8.3, 1.0))
                 at_ms += elapsed_us // 1000
-                DECISION_SECONDS.observe(elapsed_us / 1e6)
+                DECISION_TIMES.add(elapsed_us)
                 fault = self.random.choice(FAULTS) if self.random.random() < fault_rate else None
                 action = None if fault else self.random.choice(request.legal)
                 replies[request.seat] = Reply(action, fault, elapsed_us, elapsed_us // 10)

@@ -117,7 +117,7 @@ class Games:
         received = answer.act
         received.act.CopyFrom(act)
         received.elapsed_us, received.rtt_us = elapsed_us, rtt_us
-        self._tally.answered(elapsed_us)
+        self._tally.answers.add(elapsed_us)
         if game.frozen_us is None:  # Else it is kept until the worker asks again.
             self._out.to_worker(game.worker, answer)
         return None

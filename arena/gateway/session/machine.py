@@ -204,7 +204,7 @@ class Session:
         return self._finish()
 
     def _on_act(self, act: pb.Act) -> None:
-        refusal = self._games.act(act, self.rtt_us)
+        refusal = self._games.act(act, self._pinger.rtt_us)
         if refusal is None:
             return
         code = pb.ActResult.Code.Name(refusal.code).removeprefix("CODE_").lower()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Final, NamedTuple, TypeAlias
 
+from arena.durations import DurationCounter
 from botarena.internal.v1 import relay_pb2 as rpb
 
 SECOND_US: Final = 1_000_000
@@ -132,31 +132,10 @@ class Changed:
 
 Effect: TypeAlias = ToWorker | CloseStream | Wake | Changed
 
-LATENCY_BUCKETS_US: Final = (
-    250,
-    500,
-    1_000,
-    2_500,
-    5_000,
-    10_000,
-    25_000,
-    50_000,
-    100_000,
-    250_000,
-    1_000_000,
-    3_000_000,
-)
-
 
 @dataclass(slots=True)
 class Tally:
-    """Counts for the metrics, shared by the sessions of a process."""
+    """Counts for the metrics, shared by the sessions of a process. ``answers``: from request to answer."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    latency_counts: list[int] = field(default_factory=lambda: [0] * (len(LATENCY_BUCKETS_US) + 1))
-    latency_sum_us: int = 0
-
-    def answered(self, elapsed_us: int) -> None:
-        """An answer came that long after its request."""
-        self.latency_counts[bisect_left(LATENCY_BUCKETS_US, elapsed_us)] += 1
-        self.latency_sum_us += elapsed_us
+    answers: DurationCounter = field(default_factory=DurationCounter)

@@ -45,6 +45,8 @@ def encode_element(event: bytes) -> bytes:
 def _varint(value: int) -> bytes:
     if value < 0x80:
         return bytes((value,))
+    if value < 0x4000:  # most of them
+        return bytes((value & 0x7F | 0x80, value >> 7))
     return bytes((value & 0x7F | 0x80,)) + _varint(value >> 7)
 
 

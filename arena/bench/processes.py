@@ -93,6 +93,14 @@ def cpu_s(pid: int) -> float:
     return (int(values[11]) + int(values[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def alive(pid: int) -> bool:
+    """Whether a process runs: one that has ended, and that nobody has waited for yet, does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def memory_kib(pid: int, name: str = "VmRSS") -> int:
     """Resident memory of a process, or with ``VmHWM`` the most it has had; 0 if it is gone."""
     try:

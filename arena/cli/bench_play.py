@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -26,6 +27,9 @@ def play(
     decisions: Annotated[int, typer.Option(min=50, help="Decisions whose latency is measured.")] = 2_000,
     matches: Annotated[int, typer.Option(min=1, help="Concurrent matches through the relay.")] = 500,
     processes: Processes = 20,
+    worker: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Worker processes of the relay; one a core by default.")
+    ] = None,
     part: Annotated[
         list[str], typer.Option("--part", help="latency, relay or whole; may be repeated. Default: all.")
     ] = [],  # noqa: B006 - typer copies it
@@ -41,7 +45,9 @@ def play(
         if "latency" in parts:
             document["latency"] = loops.run(bench.latency(decisions, status.update))
         if "relay" in parts:
-            document["relay"] = loops.run(bench.relay(matches, processes, seconds, status.update))
+            document["relay"] = loops.run(
+                bench.relay(matches, processes, worker or os.cpu_count() or 1, seconds, status.update)
+            )
         if "whole" in parts:
             document["whole"] = loops.run(whole(processes, seconds, status.update))
     if as_json:

@@ -126,10 +126,11 @@ class ChanceStream:
         raise AssertionError("weights changed while drawing")
 
     def _below(self, bound: int) -> int:
-        limit = (1 << 64) - (1 << 64) % bound
-        while (word := self._word()) >= limit:
-            pass
-        return word % bound
+        while True:
+            word = self._word()
+            remainder = word % bound
+            if word - remainder <= (1 << 64) - bound:  # else of an incomplete run of remainders at the top
+                return remainder
 
     def _word(self) -> int:
         if not self._words:

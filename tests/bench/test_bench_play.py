@@ -30,6 +30,7 @@ def test_play_compares_the_relay_with_raw_grpc() -> None:
     [relay] = run(*["play", "--part", "relay", "--matches", "4", "--processes", "2", "--seconds", "1"]).values()
     assert relay["decisions_per_s"] > 0
     assert relay["ratio"] == pytest.approx(relay["decisions_per_s"] / relay["raw_round_trips_per_s"], abs=0.02)
+    assert relay["workers"] == os.cpu_count()  # as an arena has them
     assert set(relay["cpu_us_per_decision"]) == {"worker", "gateway", "valkey", "bots"}
 
 

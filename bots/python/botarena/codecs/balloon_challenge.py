@@ -27,15 +27,17 @@ def encode_view(view: Any, into: pb.View) -> None:
     into.row0.extend(view.row0)
     into.size = view.size
     into.hand.extend(view.hand)
-    seats = map(_seat, view.rows, view.out, view.hand_sizes, view.chips, view.totals)
-    into.MergeFromString(b"".join((*seats, _past(view.past))))
-
-
-@lru_cache(maxsize=4096)
-def _seat(row: tuple[int, ...], out: bool, hand_size: int, chips: int, total: int) -> bytes:
-    """A view with nothing but a seat, which stays the same while others move, encoded."""
-    seat = pb.Seat(row=row, out=out, hand_size=hand_size, chips=chips, total=total)
-    return pb.View(seats=[seat]).SerializeToString()
+    for row, out, hand_size, chips, total in zip(
+        view.rows, view.out, view.hand_sizes, view.chips, view.totals, strict=True
+    ):
+        seat = into.seats.add()
+        seat.row.extend(row)
+        seat.out = out
+        seat.hand_size = hand_size
+        seat.chips = chips
+        seat.total = total
+    if view.past:
+        into.MergeFromString(_past(view.past))
 
 
 @lru_cache(maxsize=1024)

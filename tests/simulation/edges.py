@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,7 +29,10 @@ JULIAN_1970 = 2440587.5
 
 
 class MemoryDatabase(Database):
-    """The real schema and SQL in memory, on virtual time. One for each Python process: its compiled SQL is kept."""
+    """The real schema and SQL in memory, on virtual time.
+
+    One for each Python process, for its compiled SQL and its one connection are kept. What histories begin with is made once.
+    """
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="arena-sim-")
@@ -39,27 +42,37 @@ class MemoryDatabase(Database):
         self.down = False
         self.acks_lost = 0.0
         super().__init__(f"sqlite:///{self._folder.name}/unused.db")
-        self._empty = sqlite3.connect(":memory:")
+        self._beginnings: dict[Hashable, sqlite3.Connection] = {}
         template = Database(f"sqlite:///{self._folder.name}/template.db")
         template.upgrade()
         template.close()
         with sqlite3.connect(f"{self._folder.name}/template.db") as made:
             made.execute("PRAGMA journal_mode = DELETE")
-            made.backup(self._empty)
-        self._empty.execute("PRAGMA journal_mode = MEMORY")
+            made.backup(self._keep(None))
+        self._keep(None).execute("PRAGMA journal_mode = MEMORY")
 
     def _engine(self, url: str, begin: str, **options: Any) -> Engine:
         engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool)
         event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+        event.listen(engine, "begin", lambda _: self.raw.execute("BEGIN"))
         return engine
 
-    def reset(self, clock: Callable[[], float], rng: Random) -> None:
-        """Empty again, on another clock."""
+    def prepare(self, beginning: Hashable, fill: Callable[[Connection], None]) -> None:
+        """Keeps a database with nothing but what ``fill`` writes, for histories to begin with."""
+        self.reset(lambda: 0.0, Random(0), None)
+        with self.write() as connection:
+            fill(connection)
+        self.raw.backup(self._keep(beginning))
+
+    def reset(self, clock: Callable[[], float], rng: Random, beginning: Hashable) -> None:
+        """As it was prepared, on another clock."""
         self.clock, self.rng, self.down, self.acks_lost = clock, rng, False, 0.0
         self.raw.rollback()
-        self._empty.backup(self.raw)
+        self._beginnings[beginning].backup(self.raw)
         self.raw.create_function("julianday", 1, self._julian)
+
+    def _keep(self, key: Hashable) -> sqlite3.Connection:
+        return self._beginnings.setdefault(key, sqlite3.connect(":memory:"))
 
     def _julian(self, _: str) -> float:
         return JULIAN_1970 + (EPOCH_MS + self.clock() * 1000) / 86_400_000

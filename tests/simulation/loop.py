@@ -6,10 +6,13 @@ import asyncio
 import hashlib
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
+from heapq import heappop, heappush
+from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,28 +24,56 @@ class Deadlock(Exception):
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """Deterministic: no files, no threads, no signals. Executors run what they are given at once."""
+    """Deterministic: no files, no threads, no signals. Executors run what they are given at once.
+
+    Timers of one moment run in the order in which they were set. A history has thousands, so they and what is ready are kept
+    here: asyncio's own loop looks for files each time, and compares timers in Python.
+    """
+
+    _ready: deque[asyncio.Handle]
 
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
-        self._selector = self
-        self._clock_resolution = 1e-9
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._order = count()
         self.set_task_factory(_task)
 
     def time(self) -> float:
         return self._now
 
-    def select(self, timeout: float | None) -> list[Any]:
-        """What the loop thinks is a wait for files: time goes on to the next timer."""
-        if timeout is None:
-            raise Deadlock
-        if timeout > 0:
-            self._now = max(self._now, self._scheduled[0].when())  # type: ignore[attr-defined]
-        return []
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
 
-    def _process_events(self, event_list: object) -> None:
-        pass
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        heappush(self._timers, (when, next(self._order), timer))
+        return timer
+
+    def _run_once(self) -> None:
+        """What is ready runs; if nothing is, time goes on to the next timer first."""
+        ready, timers = self._ready, self._timers
+        while timers and timers[0][2].cancelled():
+            heappop(timers)
+        if not ready:
+            if not timers:
+                raise Deadlock
+            self._now = max(self._now, timers[0][0])
+        while timers and timers[0][0] <= self._now:
+            ready.append(heappop(timers)[2])
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle.cancelled():
+                handle._run()
 
     def _write_to_self(self) -> None:
         pass

@@ -12,8 +12,6 @@ import grpc
 
 from tests.simulation.loop import PROCESS, Process
 
-TICK_S = 1e-6
-
 
 def broken(why: str, code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE) -> grpc.aio.AioRpcError:
     """What a client sees of a stream that is no more."""
@@ -75,8 +73,7 @@ class Stream:
         """Sends a frame to an end; in order."""
         if self._cut:
             return
-        # Timers of one moment run in no particular order: frames get moments of their own.
-        due = max(self._loop.time() + self._delay(), self._due[id(end)] + TICK_S, self.stalled_until)
+        due = max(self._loop.time() + self._delay(), self._due[id(end)], self.stalled_until)
         self._due[id(end)] = due
         self._loop.call_at(due, self._deliver, end, frame)
 
@@ -86,7 +83,7 @@ class Stream:
 
     def finish(self, error: Exception) -> None:
         """The server is done: the client hears of it behind all that was written."""
-        due = max(self._loop.time() + self._delay(), self._due[id(self.client)] + TICK_S, self.stalled_until)
+        due = max(self._loop.time() + self._delay(), self._due[id(self.client)], self.stalled_until)
         self._loop.call_at(due, self._end_client, error)
 
     def _end_client(self, error: Exception) -> None:

@@ -8,7 +8,7 @@ import itertools
 import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 from unittest import mock
@@ -69,7 +69,18 @@ class History:
 
 @cache
 def _database() -> MemoryDatabase:
-    return MemoryDatabase()
+    """With each ladder once; made outside of any history, so that none of them finds less to do than the first."""
+    database, loop = MemoryDatabase(), VirtualLoop()
+    with determinism(loop, 0):
+        for spec in map(_ladder, LADDERS):
+            database.prepare((spec.game, spec.players), partial(open_ladders, specs=[spec]))
+    loop.close()
+    return database
+
+
+def _ladder(choice: tuple[str, int, dict[str, Any]]) -> LadderSpec:
+    game, players, config = choice
+    return LadderSpec("ladder", game, players, engines.get(game).complete_config(players, config), TIME)
 
 
 Trouble = Callable[["World"], Coroutine[Any, Any, None]]
@@ -77,6 +88,7 @@ Trouble = Callable[["World"], Coroutine[Any, Any, None]]
 
 def simulate(seed: int, *, keep_trace: bool = False, trouble: Trouble | None = None) -> History:
     """One history, from nothing to rest. ``trouble`` stands in for what the seed would let go wrong."""
+    _database()
     loop = VirtualLoop()
     logging.disable(LOG_LEVEL)
     try:
@@ -125,7 +137,6 @@ class World:
         self.rng = self.fork("world")
         self.weather = Weather(self.fork("weather"), self.rng.choice((0.0003, 0.002, 0.01)), 0.0)
         self.database = _database()
-        self.database.reset(loop.time, self.fork("database"))
         self.disk = Disk()
         self.registry = SimRegistry(self.fork("registry"))
         self.queue = Queue(self.fork("queue"))
@@ -164,8 +175,7 @@ class World:
     # -- the history
 
     async def run(self) -> History:
-        game, players, config = self.rng.choice(LADDERS)
-        self._set_up(game, players, config)
+        self._set_up(_ladder(self.rng.choice(LADDERS)))
         for address in GATEWAYS:
             self.start_gateway(address)
         for number in range(self.rng.choice((1, 2))):
@@ -189,12 +199,11 @@ class World:
             tuple(self.trace.lines),
         )
 
-    def _set_up(self, game: str, players: int, config: dict[str, Any]) -> None:
-        spec = LadderSpec("ladder", game, players, engines.get(game).complete_config(players, config), TIME)
+    def _set_up(self, ladder: LadderSpec) -> None:
         kinds = [self.rng.choice(KINDS) for _ in range(self.rng.randint(2, 3))]
-        self.trace.add("ladder", game, players, "bots", *kinds)
+        self.trace.add("ladder", ladder.game, ladder.players, "bots", *kinds)
+        self.database.reset(self.loop.time, self.fork("database"), (ladder.game, ladder.players))
         with self.database.write() as connection:
-            open_ladders(connection, [spec])
             for number, kind in enumerate(kinds):
                 name = f"{kind}{number}"
                 made, _ = accounts.register(connection, f"owner{number}", name)
@@ -265,7 +274,7 @@ class World:
                 self.trace.add("round", done)
             except ArenaError as error:
                 self.trace.add("no round", type(error).__name__)
-            await asyncio.sleep(3.0)
+            await asyncio.sleep(6.0 if self.closing else 3.0)
 
     def online(self) -> Sequence[OnlineBot]:
         """The scheduler's sessions; once the arena closes nobody is offered new sets."""

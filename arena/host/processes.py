@@ -105,12 +105,17 @@ class LocalBots:
                 os.sched_setaffinity(process.pid, self._allowed)
         session = asyncio.ensure_future(self._gateway.wait_session(token, CONNECT_TIMEOUT_S))
         ended = asyncio.ensure_future(process.wait())
-        await asyncio.wait((session, ended), return_when=asyncio.FIRST_COMPLETED)
-        if not session.done() or session.exception() is not None:
-            status = process.returncode  # before we end it
-            session.cancel()
-            await _stop(process)
-            await asyncio.gather(session, ended, return_exceptions=True)
+        connected = False
+        try:
+            await asyncio.wait((session, ended), return_when=asyncio.FIRST_COMPLETED)
+            connected = session.done() and session.exception() is None
+        finally:
+            if not connected:  # or nobody waits for it any more
+                status = process.returncode  # before we end it
+                session.cancel()
+                await _stop(process)
+                await asyncio.gather(session, ended, return_exceptions=True)
+        if not connected:
             raise BotDidNotConnect(_did_not_connect(program, status))
         port = Port(session.result(), self._send)
         self._ports[port.session] = port

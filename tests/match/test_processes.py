@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
 import pytest
 
+from arena.bench.echo import until
+from arena.bench.processes import alive
 from arena.host import processes
 from arena.host.processes import BotDidNotConnect, LocalBots, Program
 
@@ -57,3 +60,16 @@ async def test_who_does_not_connect_is_told_how(
     async with LocalBots(tmp_path) as bots:
         with pytest.raises(BotDidNotConnect, match=said):
             await bots.start(Program("x", "1", command, tmp_path / "x.log"))
+
+
+async def test_a_program_for_which_nobody_waits_any_more_is_ended(tmp_path: Path) -> None:
+    """A set that is given up while its house bot starts leaves no process behind, which would stay for the worker's life."""
+    log = tmp_path / "x.log"
+    async with LocalBots(tmp_path) as bots:
+        program = Program("x", "1", ("sh", "-c", "echo $$; exec sleep 100"), log)
+        starting = asyncio.create_task(bots.start(program))
+        await until(lambda: log.exists() and log.read_text().endswith("\n"), 10)
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        assert not alive(int(log.read_text()))

@@ -86,8 +86,10 @@ class House:
 
     async def _port(self, name: str) -> Port:
         if name not in self._ports:
-            program = self._world.program(name, "house", 64, self._dial)
-            self._process.spawn(program.run())
+            if name not in self._numbers:  # else whoever waited for it before was cancelled
+                program = self._world.program(name, "house", 64, self._dial)
+                self._process.spawn(program.run())
+                self._number(name)
             while (session := self._core.newest(self._number(name), "0")) is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             self._ports[name] = Port(session.id, lambda event: self._core.handle_worker_event("host", event))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import unquote
 
+from arena.addresses import counted_as
 from arena.gateway.session import TokenBucket
 
 KEPT: Final = 4096
@@ -18,9 +19,9 @@ NAME_CHARS: Final = 32
 
 
 def address_of(context: Any) -> str:
-    """Where a call or stream comes from, without the port; empty for a unix socket."""
-    peer = unquote(context.peer())
-    return peer.rpartition(":")[0] if peer.startswith("ipv") else ""
+    """Where a call or stream comes from, as limits count it; empty for a unix socket."""
+    family, _, peer = unquote(context.peer()).partition(":")
+    return counted_as(peer.rpartition(":")[0]) if family in ("ipv4", "ipv6") else ""
 
 
 def bearer_of(context: Any) -> str:

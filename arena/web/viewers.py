@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from arena.web.api.serving import address_of
 from arena.web.hub import Full
 
 HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -23,7 +24,7 @@ class Viewers:
 
     async def serve(self, request: Request, begin: Callable[[], Awaitable[AsyncIterator[str]]]) -> Response:
         """The server-sent events that ``begin`` gives, or why there are none for this address or, with Full, for anybody."""
-        address = request.client.host if request.client else ""
+        address = address_of(request)
         if self._open[address] >= self._most:
             told = f"{self._most} live pages are open at this address; close some of them.\n"
             return PlainTextResponse(told, 429, {"retry-after": "10"})

@@ -2,6 +2,7 @@
 
 import os
 import random
+import sys
 from queue import SimpleQueue
 
 import grpc
@@ -28,6 +29,9 @@ requests: SimpleQueue[pb.PlayRequest] = SimpleQueue()
 requests.put(pb.PlayRequest(events=[pb.BotEvent(hello=pb.Hello())]))
 token = ("authorization", f"Bearer {os.environ.get('ARENA_TOKEN', '')}")
 with grpc.insecure_channel(os.environ["ARENA_ADDRESS"]) as channel:
-    for frame in PlayServiceStub(channel).Play(iter(requests.get, None), metadata=(token,)):
-        if replies := [answer for answer in map(reply, frame.events) if answer]:
-            requests.put(pb.PlayRequest(events=replies))
+    try:
+        for frame in PlayServiceStub(channel).Play(iter(requests.get, None), metadata=(token,)):
+            if replies := [answer for answer in map(reply, frame.events) if answer]:
+                requests.put(pb.PlayRequest(events=replies))
+    except grpc.RpcError as error:  # the arena says why: a bad token, say
+        sys.exit(error.details())

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from arena.addresses import counted_as
 from arena.errors import Unavailable, UserError
 from arena.gateway.limits import Buckets
 from arena.web.api.answers import Problem
@@ -134,5 +135,5 @@ class Rates:
 
 
 def address_of(request: Request) -> str:
-    """Where a request comes from."""
-    return request.client.host if request.client else ""
+    """Where a request comes from, as limits count it."""
+    return counted_as(request.client.host) if request.client else ""

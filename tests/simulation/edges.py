@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,14 +42,14 @@ class MemoryDatabase(Database):
         self.down = False
         self.acks_lost = 0.0
         super().__init__(f"sqlite:///{self._folder.name}/unused.db")
-        self._beginnings: dict[Hashable, sqlite3.Connection] = {}
+        self._beginnings: defaultdict[Hashable, sqlite3.Connection] = defaultdict(lambda: sqlite3.connect(":memory:"))
         template = Database(f"sqlite:///{self._folder.name}/template.db")
         template.upgrade()
         template.close()
         with sqlite3.connect(f"{self._folder.name}/template.db") as made:
             made.execute("PRAGMA journal_mode = DELETE")
-            made.backup(self._keep(None))
-        self._keep(None).execute("PRAGMA journal_mode = MEMORY")
+            made.backup(self._beginnings[None])
+        self._beginnings[None].execute("PRAGMA journal_mode = MEMORY")
 
     def _engine(self, url: str, begin: str, **options: Any) -> Engine:
         engine = create_engine("sqlite://", creator=lambda: self.raw, poolclass=StaticPool)
@@ -62,7 +62,7 @@ class MemoryDatabase(Database):
         self.reset(lambda: 0.0, Random(0), None)
         with self.write() as connection:
             fill(connection)
-        self.raw.backup(self._keep(beginning))
+        self.raw.backup(self._beginnings[beginning])
 
     def reset(self, clock: Callable[[], float], rng: Random, beginning: Hashable) -> None:
         """As it was prepared, on another clock."""
@@ -70,9 +70,6 @@ class MemoryDatabase(Database):
         self.raw.rollback()
         self._beginnings[beginning].backup(self.raw)
         self.raw.create_function("julianday", 1, self._julian)
-
-    def _keep(self, key: Hashable) -> sqlite3.Connection:
-        return self._beginnings.setdefault(key, sqlite3.connect(":memory:"))
 
     def _julian(self, _: str) -> float:
         return JULIAN_1970 + (EPOCH_MS + self.clock() * 1000) / 86_400_000

@@ -72,8 +72,8 @@ def _database() -> MemoryDatabase:
     """With each ladder once; made outside of any history, so that none of them finds less to do than the first."""
     database, loop = MemoryDatabase(), VirtualLoop()
     with determinism(loop, 0):
-        for spec in map(_ladder, LADDERS):
-            database.prepare((spec.game, spec.players), partial(open_ladders, specs=[spec]))
+        for key, spec in {(spec.game, spec.players): spec for spec in map(_ladder, LADDERS)}.items():
+            database.prepare(key, partial(open_ladders, specs=[spec]))
     loop.close()
     return database
 

@@ -32,7 +32,7 @@ from arena.settings import LadderSpec, SchedulerSettings
 from arena.storage import accounts
 from arena.storage.outbox import Event
 from arena.storage.plans import seating
-from arena.storage.tables import bot, game_set, match, outbox, result, set_seat
+from arena.storage.tables import bot, match, outbox, result, set_seat
 from botarena.v1 import play_pb2 as pb
 from tests.simulation.bots import FAULTS, SimBot
 from tests.simulation.edges import Disk, MemoryDatabase, Queue, SimRegistry
@@ -460,12 +460,9 @@ class World:
             await asyncio.sleep(3.0)
 
     def _unrest(self) -> list[str]:
-        with self.database.read() as connection:
-            open_sets = connection.execute(
-                select(game_set.c.id, game_set.c.state).where(game_set.c.state.in_(["QUEUED", "CLAIMED"]))
-            ).all()
-        if open_sets:
-            return [f"set {row.id} is {row.state}" for row in open_sets]
+        open_sets = self.database.raw.execute("SELECT id, state FROM game_set WHERE state IN ('QUEUED', 'CLAIMED')")
+        if why := [f"set {set_id} is {state}" for set_id, state in open_sets]:
+            return why
         if events := self._count(outbox):
             return [f"{events} events wait to be published"]
         why = [f"{bot.name} plays {sorted(bot.games)}" for bot in self.bots if bot.games]

@@ -23,57 +23,90 @@ class Deadlock(Exception):
     """Nothing is scheduled: whatever is awaited will never come."""
 
 
+class Call(asyncio.TimerHandle):
+    """A callback that waits for its turn: asyncio's own handle, without what that does for debuggers."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, when: float, callback: Callable[..., object], args: tuple[Any, ...], context: Context | None
+    ) -> None:
+        self._when = when
+        self._callback: Callable[..., object] | None = callback
+        self._args = args
+        self._context = copy_context() if context is None else context
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        self._callback, self._args = None, ()
+
+
 class VirtualLoop(asyncio.BaseEventLoop):
     """Deterministic: no files, no threads, no signals. Executors run what they are given at once.
 
-    Timers of one moment run in the order in which they were set. A history has thousands, so they and what is ready are kept
-    here: asyncio's own loop looks for files each time, and compares timers in Python.
+    A history has thousands of callbacks, so they are kept and run here: asyncio's own loop looks for files each time, and
+    compares timers in Python.
     """
 
-    _ready: deque[asyncio.Handle]
+    _stopping: bool
 
     def __init__(self) -> None:
         super().__init__()
+        self.processes: list[Process] = []
         self._now = 0.0
-        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._ready: deque[Call] = deque()
+        self._timers: list[tuple[float, int, Call]] = []
         self._order = count()
-        self.set_task_factory(_task)
 
     def time(self) -> float:
         return self._now
 
-    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
-        self._ready.append(handle)
-        return handle
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> Call:
+        call = Call(self._now, callback, args, context)
+        self._ready.append(call)
+        return call
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
+    ) -> Call:
         return self.call_at(self._now + delay, callback, *args, context=context)
 
-    def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
-        heappush(self._timers, (when, next(self._order), timer))
-        return timer
+    def call_at(self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None) -> Call:
+        call = Call(when, callback, args, context)
+        heappush(self._timers, (when, next(self._order), call))
+        return call
 
     def _run_once(self) -> None:
-        """What is ready runs; if nothing is, time goes on to the next timer first."""
+        """Until it is told to stop: what is ready runs, and when nothing is, time goes on to the next timer.
+
+        Timers of one moment are ready together, in the order in which they were set.
+        """
         ready, timers = self._ready, self._timers
-        while timers and timers[0][2].cancelled():
-            heappop(timers)
-        if not ready:
-            if not timers:
-                raise Deadlock
-            self._now = max(self._now, timers[0][0])
-        while timers and timers[0][0] <= self._now:
-            ready.append(heappop(timers)[2])
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if not handle.cancelled():
-                handle._run()
+        while not self._stopping:
+            if not ready:
+                if not timers:
+                    raise Deadlock
+                self._now = max(self._now, timers[0][0])
+                while timers and timers[0][0] <= self._now:
+                    ready.append(heappop(timers)[2])
+            call = ready.popleft()
+            if call._callback is not None:
+                try:
+                    call._context.run(call._callback, *call._args)
+                except (SystemExit, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    self.call_exception_handler({"message": f"a callback raised {error!r}", "exception": error})
+
+    def create_task(  # type: ignore[override]
+        self, coroutine: Any, *, name: str | None = None, context: Context | None = None
+    ) -> asyncio.Task[Any]:
+        task = asyncio.Task(coroutine, loop=self, name=name, context=context)
+        process = PROCESS.get() if context is None else context.get(PROCESS)
+        if process is not None:
+            process.tasks[task] = None
+        return task
 
     def _write_to_self(self) -> None:
         pass
@@ -90,15 +123,18 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
 
 class Process:
-    """What would be a process of its own: its tasks die with it."""
+    """What would be a process of its own, made while a loop runs: its tasks die with it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.alive = True
         self.context: Context = copy_context()
         self.context.run(PROCESS.set, self)
-        self.tasks: dict[asyncio.Task[Any], None] = {}
+        self.tasks: WeakKeyDictionary[asyncio.Task[Any], None] = WeakKeyDictionary()
         self.at_death: list[Callable[[], None]] = []
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        loop.processes.append(self)
 
     def spawn(self, coroutine: Any, name: str | None = None) -> asyncio.Task[Any]:
         """Runs a coroutine in this process."""
@@ -111,29 +147,6 @@ class Process:
             act()
         for task in list(self.tasks):
             task.cancel()
-
-
-_OWNERS: WeakKeyDictionary[asyncio.Task[Any], Process] = WeakKeyDictionary()
-
-
-def process_of(task: asyncio.Task[Any]) -> Process | None:
-    """Whose task it is."""
-    return _OWNERS.get(task)
-
-
-def forget_processes() -> None:
-    """A history is over. Each process holds its world and so its tasks: weak keys alone would keep them all."""
-    _OWNERS.clear()
-
-
-def _task(loop: asyncio.AbstractEventLoop, coroutine: Any, context: Context | None = None) -> asyncio.Task[Any]:
-    task = asyncio.Task(coroutine, loop=loop, context=context)
-    process = context.get(PROCESS) if context is not None else PROCESS.get()
-    if process is not None:
-        process.tasks[task] = None
-        _OWNERS[task] = process
-        task.add_done_callback(lambda done: process.tasks.pop(done, None))
-    return task
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from arena.storage.tables import bot, match, outbox, result, set_seat
 from botarena.v1 import play_pb2 as pb
 from tests.simulation.bots import FAULTS, SimBot
 from tests.simulation.edges import Disk, MemoryDatabase, Queue, SimRegistry
-from tests.simulation.loop import Process, Trace, VirtualLoop, determinism, forget_processes, process_of
+from tests.simulation.loop import Process, Trace, VirtualLoop, determinism
 from tests.simulation.network import ClientWire, Stream, Weather
 from tests.simulation.processes import KEY, Gateway, WorkerProcess
 
@@ -107,13 +107,13 @@ def simulate(seed: int, *, keep_trace: bool = False, trouble: Trouble | None = N
         logging.disable(logging.NOTSET)
         asyncio.set_event_loop(None)
         loop.close()
-        forget_processes()
 
 
 def _end_all(loop: VirtualLoop) -> None:
     """Lets every task see that it is cancelled; some have others to wait for."""
-    for process in {id(p): p for task in asyncio.all_tasks(loop) if (p := process_of(task))}.values():
-        process.kill()
+    for process in loop.processes:
+        if process.alive:
+            process.kill()
     for _ in range(100):
         tasks = asyncio.all_tasks(loop)
         if not tasks:

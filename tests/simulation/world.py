@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import itertools
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from random import Random
@@ -16,7 +16,7 @@ from unittest import mock
 from sqlalchemy import select
 
 import engines
-from arena.audit import Auditor
+from arena import audit
 from arena.errors import ArenaError, Unavailable
 from arena.gateway import clock
 from arena.gateway.auth import Principal
@@ -24,9 +24,9 @@ from arena.gateway.session import Identity
 from arena.ladder.desk import OnlineBot
 from arena.ladder.entry import open_ladders
 from arena.ladder.scheduler import Scheduler
-from arena.match.record import parse_record
+from arena.match.record import ParsedRecord
 from arena.match.referee import ChanceDrawn
-from arena.match.replay import verify
+from arena.match.replay import Verified, verify
 from arena.match.spec import TimeControl
 from arena.settings import LadderSpec, SchedulerSettings
 from arena.storage import accounts
@@ -476,11 +476,18 @@ class World:
         return why
 
     def _check(self) -> None:
-        report = Auditor(self.database, self.disk.read, KEY.public_key().public_bytes_raw()).run()
+        replayed: list[Verified] = []
+
+        def replay(record: ParsedRecord) -> Verified:
+            replayed.append(verify(record))
+            return replayed[-1]
+
+        with mock.patch.object(audit, "verify", replay):
+            report = audit.Auditor(self.database, self.disk.read, KEY.public_key().public_bytes_raw()).run()
         for problem in report.problems:
             self.complain(problem)
         self._check_reasons()
-        self._check_views()
+        self._check_views(replayed)
 
     def _check_reasons(self) -> None:
         """No bot has a fault that is not its own."""
@@ -499,15 +506,12 @@ class World:
             if reason != "NORMAL" and reason not in FAULTS.get(kind, FAULTS["house"]):
                 self.complain(f"{row.name} has {reason} in match {row.match_id} through no fault of its own")
 
-    def _check_views(self) -> None:
+    def _check_views(self, replayed: Iterable[Verified]) -> None:
         """What bots were shown is what their seats may know, by the rules."""
-        with self.database.read() as connection:
-            digests = dict(connection.execute(select(result.c.match_id, result.c.record_digest)).all())
-        for match_id in sorted(digests)[:2]:
-            events = verify(parse_record(self.disk.read(digests[match_id]))).events
+        for played in replayed:
             for one in self.bots:
-                if (seen := one.matches.get(match_id)) is not None:
-                    self._check_seen(one, seen.seat, seen.events, events)
+                if (seen := one.matches.get(played.spec.match_id)) is not None:
+                    self._check_seen(one, seen.seat, seen.events, played.events)
 
     def _check_seen(self, one: SimBot, seat: int, seen: Any, events: Sequence[Any]) -> None:
         for (seq, actor), shown in seen.items():

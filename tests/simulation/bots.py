@@ -65,7 +65,7 @@ class SimBot:
         while True:
             wire = self._wire = self._dial(self.name)
             try:
-                await self._send(wire, pb.BotEvent(hello=pb.Hello(credit=self._credit)))
+                self._send(wire, pb.BotEvent(hello=pb.Hello(credit=self._credit)))
                 while True:
                     frame = pb.PlayResponse.FromString(await wire.read())
                     failures = 0
@@ -82,16 +82,13 @@ class SimBot:
         if self._wire is not None:
             self._leave(self._wire, away_s)
 
-    async def _send(self, wire: ClientWire, *events: pb.BotEvent) -> None:
-        await wire.write(pb.PlayRequest(events=events).SerializeToString())
+    def _send(self, wire: ClientWire, *events: pb.BotEvent) -> None:
+        wire.send(pb.PlayRequest(events=events).SerializeToString())
 
     def _say(self, wire: ClientWire, *events: pb.BotEvent) -> None:
         if self._wire is wire:
-            asyncio.ensure_future(self._try(wire, events))  # noqa: RUF006 - its process holds it
-
-    async def _try(self, wire: ClientWire, events: tuple[pb.BotEvent, ...]) -> None:
-        with contextlib.suppress(grpc.aio.AioRpcError):
-            await self._send(wire, *events)
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                self._send(wire, *events)
 
     def _on_event(self, wire: ClientWire, event: pb.ArenaEvent) -> None:
         match event.WhichOneof("event"):

@@ -158,12 +158,15 @@ class ClientWire:
         if process is not None and stream is not None:
             process.at_death.append(lambda: stream.cut(0.0, 0.002))
 
-    async def write(self, frame: bytes) -> None:
+    def send(self, frame: bytes) -> None:
         if self._stream is None:
             raise broken("nobody listens")
         if self._stream.client.over is not None:
             raise self._stream.client.over
         self._stream.push(self._stream.server, frame)
+
+    async def write(self, frame: bytes) -> None:
+        self.send(frame)
 
     async def read(self) -> bytes:
         if self._stream is None:

@@ -49,6 +49,8 @@ STORMS = 0.2
 STORM_S = 40.0
 HEALED_S = 200.0
 """How long the arena may take to be at rest once nothing goes wrong any more."""
+TICK_US = 60_000_000
+"""How often processes look how late they are, which they never are here."""
 TIME = TimeControl(bank_ms=40_000)
 LADDERS = (*(("pop", 2, {}),) * 5, ("pop", 3, {}), ("balloon-challenge", 2, {}))
 KINDS = ("good", "good", "mover", "twice", "slow", "illegal", "vanishing")
@@ -93,7 +95,7 @@ def simulate(seed: int, *, keep_trace: bool = False, trouble: Trouble | None = N
     logging.disable(LOG_LEVEL)
     try:
         asyncio.set_event_loop(loop)
-        with determinism(loop, seed), mock.patch.object(clock, "TICK_US", 1_000_000):
+        with determinism(loop, seed), mock.patch.object(clock, "TICK_US", TICK_US):
             world = World(loop, seed, keep_trace=keep_trace)
             if trouble is not None:
                 world.trouble = lambda: trouble(world)

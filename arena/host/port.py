@@ -18,6 +18,8 @@ from arena.match.spec import SeatReason
 from botarena.internal.v1 import relay_pb2 as relay
 from botarena.v1 import play_pb2 as pb
 
+UNHEARD_S = 0.1
+"""What passes between an event and its arrival here in an arena that is well is less."""
 GRACE_S = 5.0
 """How long after a decision's limit the session itself may stay silent before the arena counts that as its own failure."""
 
@@ -49,7 +51,7 @@ class Answer(NamedTuple):
 class _Asked:
     """An open question: ``used_s`` of its time went by before ``sent_at`` (monotonic seconds, None while frozen).
 
-    ``overdue_at``: when the session should long have spoken of it, on the same clock.
+    ``overdue_at``: when the session should long have spoken of it, on the same clock. ``lost``: it was open when the bot left.
     """
 
     key: AskKey
@@ -59,6 +61,19 @@ class _Asked:
     used_s: float = 0.0
     sent_at: float | None = None
     overdue_at: float | None = None
+    lost: bool = False
+
+    def used_by(self, now: float) -> float:
+        """The seconds of its time that went by until ``now`` (monotonic seconds)."""
+        return self.used_s if self.sent_at is None else self.used_s + now - self.sent_at
+
+    def charged_s(self, elapsed_s: float) -> float:
+        """What counts of the time that a session says went by.
+
+        Of an absence no more than passed since it was heard of here: while the link to the gateway was silent the bot may have
+        been at another one, where nobody knew to ask it.
+        """
+        return min(elapsed_s, self.used_by(time.monotonic())) if self.lost else elapsed_s
 
 
 @dataclass(slots=True)
@@ -178,7 +193,9 @@ class Port:
         now = time.monotonic()
         for key, asked in self._asked.items():
             if asked.sent_at is not None:
-                asked.used_s = used_ms[key] / 1000 if key in used_ms else asked.used_s
+                if key in used_ms:
+                    asked.used_s = asked.charged_s(used_ms[key] / 1000)
+                    asked.lost = True
                 asked.sent_at = now
 
     def freeze(self, since: float | None) -> None:
@@ -210,22 +227,16 @@ class Port:
         for offered in self._offers.values():
             self._put_offer(offered)
         for asked in self._asked.values():
-            if asked.sent_at is not None:
-                asked.used_s += time.monotonic() - asked.sent_at
+            asked.used_s = asked.used_by(time.monotonic())
             self._put(asked)
 
     def handle(self, event: relay.GatewayEvent) -> None:
         """An event from the session's side."""
         match event.WhichOneof("event"):
             case "act":
-                act = event.act.act
-                answer = Answer(act, None, event.act.elapsed_us, event.act.rtt_us)
-                self._answer((act.game_id, act.decision_id), answer)
+                self._acted(event.act)
             case "expired":
-                expired = event.expired
-                fault = SeatReason.DISCONNECT if expired.disconnected else SeatReason.TIMEOUT
-                answer = Answer(None, fault, expired.elapsed_ms * 1000, 0)
-                self._answer((expired.game_id, expired.decision_id), answer)
+                self._expired(event.expired)
             case "ready":
                 self._settle_offer(event.ready.offer_id, event.ready)
             case "offer_refused":
@@ -246,6 +257,23 @@ class Port:
         for future in futures:
             if not future.done():
                 future.set_exception(SessionFailed(why))
+
+    def _acted(self, received: relay.ActReceived) -> None:
+        key, elapsed_us = (received.act.game_id, received.act.decision_id), received.elapsed_us
+        if (asked := self._asked.get(key)) is not None and asked.lost:
+            elapsed_us = round(asked.charged_s(elapsed_us / 1e6) * 1e6)
+        self._answer(key, Answer(received.act, None, elapsed_us, received.rtt_us))
+
+    def _expired(self, expired: relay.Expired) -> None:
+        key, elapsed_s = (expired.game_id, expired.decision_id), expired.elapsed_ms / 1000
+        asked = self._asked.get(key)
+        if asked is not None and (charged_s := asked.charged_s(elapsed_s)) + UNHEARD_S < elapsed_s:
+            asked.used_s, asked.lost = charged_s, False
+            if not self._frozen:  # else it is asked once the bot is found
+                self._put(asked)
+            return
+        fault = SeatReason.DISCONNECT if expired.disconnected else SeatReason.TIMEOUT
+        self._answer(key, Answer(None, fault, expired.elapsed_ms * 1000, 0))
 
     def _settle_offer(self, offer_id: str, ready: relay.ReadyReceived | None) -> None:
         offered = self._offers.get(offer_id)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import faulthandler
 import mmap
 import os
-from collections.abc import Awaitable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, TypeVar
+from typing import IO, Any, Final, NamedTuple, ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 PAGE_BYTES: Final = 64
 NOBODY: Final = bytes(PAGE_BYTES)
@@ -76,10 +77,13 @@ class BlackBox:
             _PRESENT.reset(token)
 
 
-async def beside(work: Coroutine[Any, Any, T]) -> T:
-    """``work``, for a task of its own, as part of the set that starts it."""
+async def beside(work: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What ``work(*args)`` gives, for a task of its own, as part of the set that starts it.
+
+    Called only as the task starts: one that is cancelled before would leave a coroutine that nobody awaits.
+    """
     whose = _PRESENT.get()
-    return await (work if whose is None else _Steps(whose, work))
+    return await (work(*args, **kwargs) if whose is None else _Steps(whose, work(*args, **kwargs)))
 
 
 class _Set(NamedTuple):

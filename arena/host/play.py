@@ -136,7 +136,7 @@ async def _decide(seat: Seat, request: Request) -> Reply:
 
 async def _together(seats: Sequence[Seat], requests: Sequence[Request]) -> list[Reply]:
     name = current.get_name() if (current := asyncio.current_task()) else None
-    tasks = [asyncio.create_task(beside(_decide(seats[request.seat], request)), name=name) for request in requests]
+    tasks = [asyncio.create_task(beside(_decide, seats[request.seat], request), name=name) for request in requests]
     try:
         return await asyncio.gather(*tasks)
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ async def crash():
     {how}
 
 async def seats(work):
-    await asyncio.gather(asyncio.create_task(beside(work())), asyncio.create_task(beside(innocent())))
+    await asyncio.gather(asyncio.create_task(beside(work)), asyncio.create_task(beside(innocent)))
 
 async def innocent():
     while True:
@@ -99,6 +100,23 @@ async def test_what_is_watched_goes_as_without(tmp_path: Path) -> None:
         await box.watch("s_1", 1, work("error"))
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
-            await box.watch("s_1", 1, beside(work("cancelled")))
+            await box.watch("s_1", 1, beside(work, "cancelled"))
     box.close()
     assert told == ["result", "cancelled"]
+
+
+async def test_what_is_given_up_before_it_begins_is_never_made() -> None:
+    """As when a match ends in the moment in which several seats are asked: nothing is left behind that nobody awaits."""
+    made: list[str] = []
+
+    async def work() -> None:
+        made.append("work")
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        task = asyncio.create_task(beside(work))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        del task
+    assert (made, warned) == ([], [])

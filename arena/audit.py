@@ -16,9 +16,9 @@ import engines
 from arena.errors import ArenaError
 from arena.ladder import settlement
 from arena.match.deal import commitment, rules_hash
-from arena.match.record import DamagedRecord, ParsedRecord, parse_record
+from arena.match.record import DamagedRecord, parse_record
 from arena.match.referee import JointPlayed, Source
-from arena.match.replay import Verified, steps, verify
+from arena.match.replay import Verified, verify
 from arena.match.spec import SeatReason
 from arena.storage.db import Database
 from arena.storage.plans import MatchResult, SetState, seating
@@ -117,7 +117,7 @@ class Auditor:
         self._rules.setdefault(row.game, set()).add(bytes.fromhex(record.header["rules_hash"]))
         for note in verified.notes:
             self._notes[note] = self._notes.get(note, 0) + 1
-        return [*_compare(row, seats, verified, self._key), *_early_faults(record)]
+        return [*_compare(row, seats, verified, self._key), *_early_faults(verified)]
 
     # -- attempts
 
@@ -247,23 +247,20 @@ def _content_hash(row: Row[Any]) -> str:
     return MatchResult(**{name: getattr(row, name) for name in MatchResult.__dataclass_fields__}).content_hash
 
 
-def _early_faults(record: ParsedRecord) -> Iterator[str]:
+def _early_faults(verified: Verified) -> Iterator[str]:
     """Time faults of seats whose time was not over, and clocks that ran down without one: the arena's fault, or worse."""
-    asked: dict[int, int] = {}
-    for referee, step, _ in steps(record):
-        for event in step.events:
-            if isinstance(event, JointPlayed):
-                for part in event.parts:
-                    if part.seat not in asked:
-                        continue
-                    limit_ms = asked[part.seat]
-                    if part.fault in RAN_OUT and part.elapsed_us // 1000 < limit_ms:
-                        yield f"seat {part.seat}: {part.fault} after {part.elapsed_us // 1000} of {limit_ms} ms"
-                    if part.charged_ms > limit_ms and part.fault is None and part.source is not Source.TIMER:
-                        yield f"seat {part.seat}: {part.charged_ms} of {limit_ms} ms and no fault"
-        asked = {request.seat: request.limit_ms for request in step.requests}
-        if any(request.bank_ms < 0 or request.limit_ms < 0 for request in step.requests):
-            yield f"a clock is negative after event {len(referee.events)}"
+    for number, event in enumerate(verified.events):
+        requests = verified.asked.get(number, ())
+        if any(request.bank_ms < 0 or request.limit_ms < 0 for request in requests):
+            yield f"a clock is negative after event {number}"
+        limits = {request.seat: request.limit_ms for request in requests}
+        for part in event.parts if isinstance(event, JointPlayed) else ():
+            if (limit_ms := limits.get(part.seat)) is None:
+                continue
+            if part.fault in RAN_OUT and part.elapsed_us // 1000 < limit_ms:
+                yield f"seat {part.seat}: {part.fault} after {part.elapsed_us // 1000} of {limit_ms} ms"
+            if part.charged_ms > limit_ms and part.fault is None and part.source is not Source.TIMER:
+                yield f"seat {part.seat}: {part.charged_ms} of {limit_ms} ms and no fault"
 
 
 def _installed_rules(game: str) -> Iterator[bytes]:

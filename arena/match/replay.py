@@ -27,11 +27,15 @@ _SHORT.maxstring = _SHORT.maxother = 200
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A record that holds. ``notes`` say what could not be proven, and why."""
+    """A record that holds. ``notes`` say what could not be proven, and why.
+
+    ``asked``: what seats were asked, by the number of the event that has their answers.
+    """
 
     spec: Spec
     record: ParsedRecord
     events: tuple[Event, ...]
+    asked: Mapping[int, tuple[Request, ...]]
     notes: tuple[str, ...]
 
 
@@ -56,8 +60,9 @@ def steps(record: ParsedRecord) -> Iterator[tuple[Referee, Step, Mapping[int, Re
 
     The last item has the outcome and no replies. Raises DamagedRecord where the record does what the rules do not.
     """
-    feed = _Feed(record)
-    referee = Referee(spec_of(record), feed.chance)
+    spec = spec_of(record)
+    feed = _Feed(record, spec)
+    referee = Referee(spec, feed.chance)
     step = feed.guard(referee.start)
     while step.requests:
         replies, at_ms = feed.replies(step.requests, len(referee.events))
@@ -70,15 +75,13 @@ def verify(record: ParsedRecord) -> Verified:
     """Checks the deal, the moves, the result and the signatures. Raises DamagedRecord with the first wrong line."""
     spec = spec_of(record)
     notes = list(_check_deal(record, spec))
-    referee, last = None, None
-    for referee, last, _ in steps(record):  # noqa: B007 - the last one is what is wanted
-        pass
-    assert referee is not None
-    assert last is not None
-    assert last.outcome is not None
+    asked: dict[int, tuple[Request, ...]] = {}
+    for referee, step, _ in steps(record):
+        asked[len(referee.events)] = step.requests
+    assert step.outcome is not None
     header = record.header
     documents = record_documents(
-        spec, referee.events, last.outcome, bytes.fromhex(header["arena_key"]), bytes.fromhex(header["receipt"])
+        spec, referee.events, step.outcome, bytes.fromhex(header["arena_key"]), bytes.fromhex(header["receipt"])
     )
     for number, (ours, theirs) in enumerate(zip(documents, record.documents, strict=False), 1):
         if ours != theirs and not (number == 1 and _same_but_rules_hash(ours, theirs)):
@@ -86,7 +89,7 @@ def verify(record: ParsedRecord) -> Verified:
     if len(documents) != len(record.documents):
         raise DamagedRecord(min(len(documents), len(record.documents)), "the game is over before the record is")
     _check_receipts(record, spec)
-    return Verified(spec, record, tuple(referee.events), tuple(notes))
+    return Verified(spec, record, tuple(referee.events), asked, tuple(notes))
 
 
 def _check_deal(record: ParsedRecord, spec: Spec) -> Iterator[str]:
@@ -100,50 +103,27 @@ def _check_deal(record: ParsedRecord, spec: Spec) -> Iterator[str]:
         yield "the rules were refereed by other source code of the same rules version; they agree move by move"
     if not spec.deal.proven:
         yield "unproven deal: somebody chose the seed"
-    stream = ChanceStream(spec.deal.seed(spec.match_id, spec.attempt, spec.set_id))
-    _CheckedDeal(stream, record).run(spec)
-
-
-class _CheckedDeal:
-    """Compares each recorded chance outcome with what the seed gives."""
-
-    def __init__(self, stream: ChanceStream, record: ParsedRecord) -> None:
-        self._stream = stream
-        self._record = record
-
-    def run(self, spec: Spec) -> None:
-        state = spec.new_state()
-        for number, event in enumerate(self._record.events, 2):
-            if "chance" in event:
-                outcomes = state.chance()
-                if not outcomes:
-                    raise DamagedRecord(number, "no chance event is due here")
-                drawn = self._stream.pick(outcomes)
-                if drawn != event["chance"]:
-                    raise DamagedRecord(number, f"the seed gives {state.game.text(drawn)}, not {event.get('text')}")
-                state = state.apply_chance(drawn)
-            elif not event.get("ended"):
-                try:
-                    state = state.apply({part["seat"]: part["id"] for part in event["joint"]})
-                except (engines.GameError, KeyError, TypeError) as error:
-                    raise DamagedRecord(number, str(error)) from None
 
 
 class _Feed:
-    """Gives the referee what the record says happened."""
+    """Gives the referee what the record says happened, and what the seed gives, which must be the same."""
 
-    def __init__(self, record: ParsedRecord) -> None:
+    def __init__(self, record: ParsedRecord, spec: Spec) -> None:
         self._events = record.events
         self._next_chance = 0
+        self._game = engines.get(spec.game)
+        self._stream = ChanceStream(spec.deal.seed(spec.match_id, spec.attempt, spec.set_id))
 
     def chance(self, outcomes: Chance) -> int:
+        drawn = self._stream.pick(outcomes)
         while self._next_chance < len(self._events):
             event = self._events[self._next_chance]
             self._next_chance += 1
             if "chance" in event:
-                if event["chance"] not in {outcome for outcome, _ in outcomes}:
-                    raise DamagedRecord(self._next_chance + 1, f"{event.get('text')} cannot be drawn here")
-                return int(event["chance"])
+                if event["chance"] != drawn:
+                    line = self._next_chance + 1
+                    raise DamagedRecord(line, f"the seed gives {self._game.text(drawn)}, not {event.get('text')}")
+                return drawn
         raise DamagedRecord(len(self._events) + 2, "a chance event is missing")
 
     def replies(self, requests: tuple[Request, ...], seq: int) -> tuple[dict[int, Reply], int]:

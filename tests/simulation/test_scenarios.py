@@ -368,3 +368,28 @@ def test_r67_a_bot_that_leaves_while_redis_is_away_has_left_all_the_same(lost: b
 
     play(trouble, seed=8)
     assert any("DISCONNECT" in reasons for reasons in faults)
+
+
+@pytest.mark.parametrize("seed", [10, 13, 14])
+def test_r10_an_absence_of_which_nobody_could_know_is_not_charged(seed: int) -> None:
+    """A relay is silent while a bot goes to another gateway, where nobody asks it, and comes back."""
+
+    async def trouble(world: World) -> None:
+        await until(lambda: attempts(world, None), 8)
+        await asyncio.sleep(1)
+        everywhere = world.gateways
+        for bot in world.bots:
+            homes = (a for a, g in everywhere.items() if any(s.identity.bot == bot.name for s in g.core.sessions))
+            if not bot.games or (home := next(homes, None)) is None:
+                continue
+            for stream in everywhere[home].workers:
+                stream.stalled_until = world.loop.time() + 3.4
+            world.gateways = {address: gateway for address, gateway in everywhere.items() if address != home}
+            bot.move(0.05)
+            await asyncio.sleep(2.8)
+            world.gateways = {home: everywhere[home]}
+            bot.move(0.05)
+            await asyncio.sleep(5)
+            world.gateways = everywhere
+
+    play(trouble, seed)

@@ -80,8 +80,8 @@ def shell(script: str, folder: Path, timeout_s: float = BUILD_TIMEOUT_S) -> str:
 
 
 def match(folder: Path, *bots: str, game: str, games: int) -> dict[str, dict[str, Any]]:
-    """By name what `arena match` reports of each bot."""
-    words = ["arena", "match", *bots, "--game", game, "--games", str(games), "--json"]
+    """By name what `arena match` reports of each bot. The same deals and the same luck each time: bots draw from their seed."""
+    words = ["arena", "match", *bots, "--game", game, "--games", str(games), "--seed", "1", "--json"]
     done = subprocess.run(
         words, check=False, cwd=folder, env=environment(), capture_output=True, text=True, timeout=MATCH_TIMEOUT_S
     )

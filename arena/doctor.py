@@ -49,7 +49,7 @@ EXTRAS: Final = {
     "pyspiel": "OpenSpiel",
     "pettingzoo": "PettingZoo",
 }
-PROGRAMS: Final = {"bwrap": "the sandbox of hosted bots", "promtool": "checks of Prometheus' rules"}
+PROGRAMS: Final = {"promtool": "checks of Prometheus' rules"}
 
 
 class Verdict(StrEnum):

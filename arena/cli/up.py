@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import os
 import signal
 import socket
 import tempfile
@@ -48,10 +49,11 @@ def up(
     ] = None,
 ) -> None:
     """Runs an arena on this machine: server, workers, house bots, pages. Ctrl-C ends all of it."""
+    if config is not None:
+        os.environ["ARENA_CONFIG"] = str(config.absolute())  # for all of its processes: ladders are nowhere else
     logs.configure(level="WARNING")
     chosen = settings.load(
         {"data_dir": data_dir, "redis_url": redis_url, "worker.processes": workers, "log.format": log_format},
-        path=config,
     )
     asyncio.run(_run(chosen))
 

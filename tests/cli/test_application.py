@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 import typer
 
+from arena import settings
 from arena.bench.processes import free_port
 from arena.cli import application
-from arena.cli.up import prepare
+from arena.cli import up as up_module
+from arena.cli.up import prepare, up
 from arena.settings import Settings
 
 WHOLE = typer.main.get_command(application())
@@ -126,3 +128,21 @@ ADDRESSES = (
     "WEB_LISTEN",
     "WORKER_METRICS_LISTEN",
 )
+
+
+def test_up_hands_its_file_to_all_of_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scheduler would open the standard ladders again, and close those of the file."""
+    file = tmp_path / "mine.toml"
+    file.write_text('[[ladders]]\ngame = "pop"\nplayers = 2\nslug = "only"\n')
+    started: list[Settings] = []
+
+    async def run(chosen: Settings) -> None:
+        started.append(chosen)
+
+    monkeypatch.setenv("ARENA_CONFIG", "")  # and back to what it was
+    monkeypatch.setattr(up_module, "_run", run)
+    monkeypatch.chdir(tmp_path)
+    up(config=Path("mine.toml"))
+    monkeypatch.chdir("/")
+    assert settings.load() == started[0]
+    assert [ladder.slug for ladder in started[0].ladders] == ["only"]

@@ -85,7 +85,7 @@ def test_services_are_confined_watched_and_published_on_loopback_alone() -> None
     for name, service in composed().items():
         assert "healthcheck" in service, name
         for port in service.get("ports", ()):
-            assert re.match(r"(\$\{\w+:-)?127\.0\.0\.1:", port), port
+            assert port.startswith("127.0.0.1:"), port  # whatever somebody writes into .env
         for source in (volume.split(":")[0] for volume in service.get("volumes", ()) if volume.startswith("./")):
             assert (DEPLOY / source).exists(), source
         if name in OURS:

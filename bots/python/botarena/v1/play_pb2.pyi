@@ -1089,7 +1089,7 @@ class MatchEnded(google.protobuf.message.Message):
     match_id: builtins.str
     set_id: builtins.str
     record_head: builtins.bytes
-    """Head of the record's hash chain, and the arena's signature over (match, head, seed)."""
+    """Head of the record's hash chain, and the arena's signature over (match, head, secret): docs/records.md."""
     receipt: builtins.bytes
     secret: builtins.bytes
     """The secret behind the commitment; for a shared deal only once the set is over."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KEPT: Final = 10_000
-"""Offers that are remembered; nobody says when the last game of a set is over."""
+"""Offers, and games, that are remembered: nobody says when the last game of a set is over, nor of each that it came to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,11 @@ class _Seat:
     about: dict[str, str | int]
     span: Span | None
 
+    def end(self) -> None:
+        """Ends its span, if there is one."""
+        if self.span is not None:
+            self.span.end()
+
 
 class Follower:
     """Hears what workers say to sessions. Without stories, when nobody asked for any, it does nothing."""
@@ -35,7 +40,7 @@ class Follower:
     def __init__(self, gateway: str) -> None:
         self._gateway = gateway
         self._stories: OrderedDict[str, rpb.Story] = OrderedDict()
-        self._seats: dict[str, _Seat] = {}
+        self._seats: OrderedDict[str, _Seat] = OrderedDict()
 
     def hear(self, bot: str, event: rpb.WorkerEvent) -> None:
         """Something that a worker said to a session of ``bot``."""
@@ -46,11 +51,9 @@ class Follower:
                 self._started(bot, event.deliver.match_started)
             case "end" if (seat := self._seats.pop(event.end.game_id, None)) is not None:
                 logs.event(log, "seat.ended", **seat.about, end=pb.MatchEnded.End.Name(event.end.end))
-                if seat.span is not None:
-                    seat.span.end()
+                seat.end()
             case "forget_game" if (seat := self._seats.pop(event.forget_game, None)) is not None:
-                if seat.span is not None:
-                    seat.span.end()
+                seat.end()
 
     def _offered(self, bot: str, offer: rpb.Offer) -> None:
         story = offer.story
@@ -75,3 +78,5 @@ class Follower:
         }
         logs.event(log, "seat.started", **about)
         self._seats[started.game_id] = _Seat(about, TRACES.begin("seat", story.traceparent, **about))
+        while len(self._seats) > KEPT:
+            self._seats.popitem(last=False)[1].end()

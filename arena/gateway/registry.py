@@ -14,7 +14,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, NamedTuple
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -370,7 +370,9 @@ def _key(bot_id: int, instance: str) -> str:
 
 
 def _parse(text: str | bytes) -> OnlineSession:
-    data: dict[str, Any] = json.loads(text)
+    """Of a newer gateway's entry what is known here."""
+    known: dict[str, Any] = json.loads(text)
+    data = {field.name: known[field.name] for field in fields(OnlineSession) if field.name in known}
     data["games"] = {game: tuple(players) for game, players in data["games"].items()}
     data["ladders"] = tuple(data["ladders"])
     return OnlineSession(**data)

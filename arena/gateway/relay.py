@@ -280,10 +280,13 @@ class RelayClient:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        if self._wire is not None:
-            await self._wire.close()
+        await self._let_go()
+
+    async def _let_go(self) -> None:
         if self._owns_clock:
             self._clock.stop()
+        if self._wire is not None:
+            await self._wire.close()
 
     async def _attached(self, wire: Wire) -> str:
         """Say who dials; the name of the gateway that answers. Nothing else is written before."""
@@ -328,6 +331,7 @@ class RelayClient:
         finally:
             wire.cancel()
         self._on_down(reason)
+        await self._let_go()
 
     def _take(self, event: rpb.GatewayEvent) -> None:
         if event.WhichOneof("event") != "heartbeat":

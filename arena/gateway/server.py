@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -32,6 +33,8 @@ READ_FRAMES: Final = 16
 """A message of so many times the largest frame is read at all."""
 RECONNECT_WITHIN_MS: Final = 5_000
 PLAY_SERVICE: Final = "botarena.v1.PlayService"
+
+log = logging.getLogger(__name__)
 
 Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
 AddServices: TypeAlias = Callable[[grpc.aio.Server], None]
@@ -326,9 +329,15 @@ class PlayServicer:
             await asyncio.gather(reader, writer, return_exceptions=True)
 
     async def _read(self, connection: Connection, context: Context) -> None:
-        while isinstance(data := await context.read(), bytes):
-            self._core.receive(connection, data)
-        self._core.disconnect(connection)
+        try:
+            while isinstance(data := await context.read(), bytes):
+                self._core.receive(connection, data)
+        except grpc.aio.BaseError:
+            raise
+        except Exception:
+            log.exception("what %s sent is not read any more", connection.session.identity.bot)
+        finally:  # a bot that nobody reads is not there: its clock is not to stand still
+            self._core.disconnect(connection)
 
     async def _write(self, connection: Connection, context: Context) -> None:
         # Whatever waits goes out as one frame, and while it is written the next one gathers.

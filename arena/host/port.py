@@ -51,7 +51,8 @@ class Answer(NamedTuple):
 class _Asked:
     """An open question: ``used_s`` of its time went by before ``sent_at`` (monotonic seconds, None while frozen).
 
-    ``overdue_at``: when the session should long have spoken of it, on the same clock. ``lost``: it was open when the bot left.
+    ``overdue_at``: when the session should long have spoken of it, on the same clock. ``lost``: the bot has left since it was sent;
+    ``told``: and the session says that its time is over.
     """
 
     key: AskKey
@@ -62,6 +63,7 @@ class _Asked:
     sent_at: float | None = None
     overdue_at: float | None = None
     lost: bool = False
+    told: bool = False
 
     def used_by(self, now: float) -> float:
         """The seconds of its time that went by until ``now`` (monotonic seconds)."""
@@ -101,7 +103,8 @@ class Port:
         self._offers: dict[str, _Offered] = {}
         self._asked: dict[AskKey, _Asked] = {}
         self._running: dict[str, pb.MatchStarted] = {}
-        self._frozen = False
+        self._failed = ""
+        self._frozen_at: float | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0.0
 
@@ -115,6 +118,7 @@ class Port:
         """
         if self.gone:
             return None
+        self._check()
         about = relay.Offer(
             offer=offer, timeout_ms=int(timeout_s * 1000), story=STORY.get(), set_id=set_id, attempt=attempt
         )
@@ -126,7 +130,7 @@ class Port:
                 self._put_offer(offered)
                 ready = await future
         except TimeoutError:
-            if self._frozen:
+            if self.frozen:
                 raise SessionFailed("the session was out of reach for as long as an offer stands") from None
             return None
         finally:
@@ -161,13 +165,14 @@ class Port:
         """
         if self.gone:
             return Answer(None, self.gone, 0, 0)
+        self._check()
         event = relay.WorkerEvent()
         question = event.ask
         fill(question.request)
         question.limit_ms = limit_ms
         asked = _Asked(key, event, limit_ms, asyncio.get_running_loop().create_future())
         self._asked[key] = asked
-        if not self._frozen:
+        if not self.frozen:
             self._put(asked)
         try:
             return await asked.future
@@ -182,7 +187,17 @@ class Port:
     @property
     def frozen(self) -> bool:
         """Whether the session is out of the arena's reach."""
-        return self._frozen
+        return self._frozen_at is not None
+
+    @property
+    def frozen_s(self) -> float:
+        """For how long it has been."""
+        return 0.0 if self._frozen_at is None else time.monotonic() - self._frozen_at
+
+    @property
+    def failed(self) -> bool:
+        """Whether the arena has given it up."""
+        return bool(self._failed)
 
     def account(self, used: Iterable[relay.OpenDecision]) -> None:
         """What the session's own clocks say now that it cannot be reached; a question that it does not name never got there.
@@ -192,29 +207,33 @@ class Port:
         used_ms = {(one.game_id, one.decision_id): one.elapsed_ms for one in used}
         now = time.monotonic()
         for key, asked in self._asked.items():
-            if asked.sent_at is not None:
-                if key in used_ms:
-                    asked.used_s = asked.charged_s(used_ms[key] / 1000)
-                    asked.lost = True
-                asked.sent_at = now
+            if asked.sent_at is None or asked.told:  # whose clock has run out is not open, and had got there
+                continue
+            if key in used_ms:
+                asked.used_s = asked.charged_s(used_ms[key] / 1000)
+            asked.sent_at, asked.lost = now, True
 
     def freeze(self, since: float | None) -> None:
         """The session is out of the arena's reach since then (monotonic seconds): the clocks of its games stand still.
 
-        None: what is open is not charged for, because nobody can tell when, or whether, it arrived.
+        None: what is open is not charged for, because nobody can tell when, or whether, it arrived. What is told to be over did.
         """
-        if self._frozen:
+        if self.frozen:
             return
-        self._frozen = True
+        self._frozen_at = time.monotonic()
         for asked in self._asked.values():
             if asked.sent_at is not None:
-                if since is not None:
-                    asked.used_s += max(0.0, since - asked.sent_at)
+                until = time.monotonic() if asked.told else since
+                if until is not None:
+                    asked.used_s += max(0.0, until - asked.sent_at)
                 asked.sent_at = asked.overdue_at = None
 
     def thaw(self, session: str, send: SendWorkerEvent) -> None:
         """The bot was found at ``session``: it is told its games and offers, and asked its open questions again."""
-        self.session, self._send, self._frozen = session, send, False
+        if session != self.session:
+            for asked in self._asked.values():
+                asked.lost = False
+        self.session, self._send, self._frozen_at = session, send, None
         self.tell_again()
 
     def tell_again(self) -> None:
@@ -229,6 +248,16 @@ class Port:
         for asked in self._asked.values():
             asked.used_s = asked.used_by(time.monotonic())
             self._put(asked)
+
+    def tell(self, expired: relay.Expired) -> None:
+        """The session says that a decision's time ran out while the bot was away; perhaps that is not the end of it."""
+        if (asked := self._asked.get((expired.game_id, expired.decision_id))) is not None:
+            asked.told = True
+
+    def is_told(self, expired: relay.Expired) -> bool:
+        """Whether the decision has not been asked again since."""
+        asked = self._asked.get((expired.game_id, expired.decision_id))
+        return asked is not None and asked.told
 
     def handle(self, event: relay.GatewayEvent) -> None:
         """An event from the session's side."""
@@ -251,12 +280,17 @@ class Port:
             self._settle_offer(offer_id, None)
 
     def fail(self, why: str) -> None:
-        """The arena has lost the session: open questions and offers raise SessionFailed."""
+        """The arena has lost the session: open questions and offers raise SessionFailed, and so do all later ones."""
+        self._failed = why
         futures: list[asyncio.Future[Any]] = [one.future for one in self._asked.values()]
         futures += [one.future for one in self._offers.values()]
         for future in futures:
             if not future.done():
                 future.set_exception(SessionFailed(why))
+
+    def _check(self) -> None:
+        if self._failed:
+            raise SessionFailed(self._failed)
 
     def _acted(self, received: relay.ActReceived) -> None:
         key, elapsed_us = (received.act.game_id, received.act.decision_id), received.elapsed_us
@@ -269,7 +303,7 @@ class Port:
         asked = self._asked.get(key)
         if asked is not None and (charged_s := asked.charged_s(elapsed_s)) + UNHEARD_S < elapsed_s:
             asked.used_s, asked.lost = charged_s, False
-            if not self._frozen:  # else it is asked once the bot is found
+            if not self.frozen:  # else it is asked once the bot is found
                 self._put(asked)
             return
         fault = SeatReason.DISCONNECT if expired.disconnected else SeatReason.TIMEOUT
@@ -311,13 +345,13 @@ class Port:
         if offered.timeout.expired():  # and whoever made it is about to hear so
             return
         offered.timeout.reschedule(asyncio.get_running_loop().time() + offered.allowed_s)
-        if not self._frozen:
+        if not self.frozen:
             offered.event.session = self.session
             self._send(offered.event)
 
     def _put(self, asked: _Asked) -> None:
         """Sends a question, and sees to it that a session that never answers is noticed."""
-        asked.sent_at = time.monotonic()
+        asked.sent_at, asked.told = time.monotonic(), False
         used_ms = min(int(asked.used_s * 1000), asked.limit_ms)
         asked.overdue_at = asked.sent_at + (asked.limit_ms - used_ms) / 1000 + GRACE_S
         self._look_at(asked.overdue_at)

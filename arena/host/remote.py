@@ -12,10 +12,9 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 from weakref import WeakValueDictionary
 
@@ -29,6 +28,8 @@ log = logging.getLogger(__name__)
 
 LOST_AFTER_S = 60.0
 LOOK_EVERY_S = 0.25
+LOOK_RARELY_S = 1.0
+"""Between two looks for a bot that has been away by its own doing for long."""
 LOOKS = 8
 REGISTERED_S = 3.0
 """So long after the registry was away it may not know bots that are there; gateways try it each second then."""
@@ -44,6 +45,24 @@ class _Link:
 
     client: RelayClient
     started: asyncio.Task[None]
+
+
+@dataclass(slots=True)
+class _Bot:
+    """A process of a bot that sets of this worker play with; ``users``: how many.
+
+    ``away``: its gateway, the relay ``where``, says that it left. ``doubted``: and the registry could not say where to, so that its
+    clocks stand still until it can.
+    """
+
+    key: BotKey
+    version: int | None
+    port: Port | None = None
+    where: str = ""
+    users: int = 0
+    away: bool = False
+    doubted: bool = False
+    search: asyncio.Task[None] | None = None
 
 
 class Directory(Protocol):
@@ -62,19 +81,13 @@ class Gateways:
         self._worker = worker
         self._epoch = epoch
         self._dial = dial
+        self._attached_as: int | None = None
         self._links: dict[str, _Link] = {}
-        self._ports: dict[BotKey, Port] = {}
-        self._where: dict[BotKey, str] = {}
-        self._keys: dict[str, BotKey] = {}
-        self._searches: dict[BotKey, asyncio.Task[None]] = {}
+        self._bots: dict[BotKey, _Bot] = {}
+        self._sessions: dict[str, _Bot] = {}
         self._background: set[asyncio.Task[None]] = set()
-        self._users: Counter[BotKey] = Counter()
-        self._versions: dict[BotKey, int | None] = {}
         self._last_words: dict[str, deque[tuple[float, relay.WorkerEvent]]] = {}
         self._down_at: dict[str, float] = {}
-        self._away: set[BotKey] = set()
-        self._doubted: set[BotKey] = set()
-        """Away, and the registry could not say where: their clocks stand still until it can."""
         self._sure_at = 0.0
         self._locks: WeakValueDictionary[BotKey, asyncio.Lock] = WeakValueDictionary()
 
@@ -82,7 +95,7 @@ class Gateways:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        tasks = (*self._searches.values(), *self._background)
+        tasks = [*self._background, *(bot.search for bot in self._bots.values() if bot.search is not None)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -97,103 +110,124 @@ class Gateways:
         """
         key = (bot_id, instance)
         async with self._locks.setdefault(key, asyncio.Lock()):
-            port = self._ports.get(key)
-            if port is not None and self._users[key] and self._versions.get(key) == version_id:
-                self._users[key] += 1
-                return port
-            if self._users[key]:
+            if (bot := self._bots.get(key)) is None:
+                return await self._enter(_Bot(key, version_id))
+            if bot.version != version_id:
                 raise SessionFailed(f"bot {bot_id}, instance {instance!r}, plays as another version")
-            self._versions[key] = version_id
-            trouble: Unavailable | None = None
+            assert bot.port is not None
+            if bot.port.failed:
+                raise Unavailable(f"bot {bot_id}, instance {instance!r}, was out of reach for too long")
+            bot.users += 1
+            return bot.port
+
+    def release(self, bot_id: int, instance: str) -> None:
+        """A set that acquired the session is over. With the last one all that is known of the bot is forgotten."""
+        bot = self._bots[bot_id, instance]
+        bot.users -= 1
+        if not bot.users:
+            self._leave(bot)
+
+    async def _enter(self, bot: _Bot) -> Port:
+        """The port of a bot with which nobody plays yet; as :meth:`acquire`."""
+        self._bots[bot.key] = bot
+        trouble: Unavailable | None = None
+        try:
             for _ in range(LOOKS):
                 try:
-                    if await self._reach(key):
-                        self._users[key] += 1
-                        return self._ports[key]
+                    if await self._reach(bot):
+                        assert bot.port is not None
+                        bot.users = 1
+                        return bot.port
                     trouble = None
                 except Unavailable as error:
                     trouble = error
                 await asyncio.sleep(LOOK_EVERY_S)
+        finally:
+            if not bot.users:
+                self._leave(bot)
         if trouble is not None:
             raise trouble
-        raise SessionFailed(f"bot {bot_id}, instance {instance!r}, is not connected")
+        raise SessionFailed(f"bot {bot.key[0]}, instance {bot.key[1]!r}, is not connected")
 
-    def release(self, bot_id: int, instance: str) -> None:
-        """A set that acquired the session is over."""
-        self._users[bot_id, instance] -= 1
+    def _leave(self, bot: _Bot) -> None:
+        del self._bots[bot.key]
+        self._stop_looking(bot)
+        if bot.port is not None:
+            self._sessions.pop(bot.port.session, None)
 
-    async def _found(self, key: BotKey) -> bool:
+    async def _found(self, bot: _Bot) -> bool:
         """As :meth:`_reach`, for whoever will look again whatever the reason."""
         try:
-            return await self._reach(key)
+            return await self._reach(bot)
         except Unavailable as error:
-            log.warning("looking for bot %s: %s", key, error)
+            log.warning("looking for bot %s: %s", bot.key, error)
             return False
 
-    async def _reach(self, key: BotKey) -> bool:
+    async def _reach(self, bot: _Bot) -> bool:
         """Whether the registry names a session for the bot; its gateway answers, and the port is there. Raises Unavailable."""
-        location = await self._find(key)
-        if location is None or self._versions.get(key) not in (None, location.version_id):
+        location = await self._find(bot.key)
+        if location is None or bot.version not in (None, location.version_id):
             if self._sure:
-                self._run_on(key)
+                self._run_on(bot)
             return False
-        if key in self._away and self._is_old(key, location):
+        if bot.away and self._is_old(bot, location):
             return False  # its own gateway says that it is not there, and will say when it is
         await self._client(location.relay)
         send = self._sender(location.relay)
-        port = self._ports.get(key)
-        if port is None:
-            port = self._ports[key] = Port(location.session, send)
-        if port.session != location.session:
-            self._forget(key, port)
-        self._where[key] = location.relay
-        self._away.discard(key)
-        self._doubted.discard(key)
-        self._keys.pop(port.session, None)
-        self._keys[location.session] = key
-        port.thaw(location.session, send)
+        if bot.port is None:
+            bot.port = Port(location.session, send)
+        elif bot.port.session != location.session:
+            self._forget(bot)
+            self._sessions.pop(bot.port.session, None)
+        bot.where, bot.away, bot.doubted = location.relay, False, False
+        self._sessions[location.session] = bot
+        bot.port.thaw(location.session, send)
         return True
 
-    def _run_on(self, key: BotKey) -> None:
+    def _run_on(self, bot: _Bot) -> None:
         """A bot in doubt is nowhere after all: it left by its own doing, and its time runs on where it did."""
-        where, port = self._where.get(key), self._ports.get(key)
-        if key in self._doubted and port is not None and where in self._links:
-            self._doubted.discard(key)
-            port.thaw(port.session, self._sender(where))
+        if bot.doubted and bot.port is not None and bot.where in self._links:
+            bot.doubted = False
+            bot.port.thaw(bot.port.session, self._sender(bot.where))
 
     async def _find(self, key: BotKey) -> OnlineSession | None:
-        """What the registry says. Raises Unavailable."""
+        """What the registry says. Raises Unavailable, whatever is wrong with it: nobody else looks for the bot."""
         try:
             return await self._registry.find(*key)
-        except Unavailable:
+        except Exception as error:
             self._sure_at = time.monotonic() + REGISTERED_S
-            raise
+            if isinstance(error, Unavailable):
+                raise
+            log.exception("what the registry says of bot %s", key)
+            raise Unavailable(f"what the registry says of bot {key[0]} makes no sense: {error!r}") from error
 
     @property
     def _sure(self) -> bool:
         """Whether a bot that the registry does not know is nowhere."""
         return time.monotonic() >= self._sure_at
 
-    def _is_old(self, key: BotKey, location: OnlineSession) -> bool:
+    def _is_old(self, bot: _Bot, location: OnlineSession) -> bool:
         """Whether that is the session that is known already."""
-        port = self._ports.get(key)
-        return port is not None and (location.session, location.relay) == (port.session, self._where.get(key))
+        return bot.port is not None and (location.session, location.relay) == (bot.port.session, bot.where)
 
-    def _forget(self, key: BotKey, port: Port) -> None:
+    def _forget(self, bot: _Bot) -> None:
         """Games go on elsewhere: a bot that comes back to the session that it left must not find them there."""
-        if (where := self._where.get(key)) is not None:
-            send = self._sender(where)
-            for game_id in port.running:
-                send(relay.WorkerEvent(session=port.session, forget_game=game_id))
+        assert bot.port is not None
+        send = self._sender(bot.where)
+        for game_id in bot.port.running:
+            send(relay.WorkerEvent(session=bot.port.session, forget_game=game_id))
 
     async def _client(self, address: str) -> RelayClient:
         """A live stream to the gateway at ``address``, dialled once by whoever comes first. Raises Unavailable."""
         link = self._links.get(address)
         if link is None:
+            if self._attached_as is None:
+                # And so for the life of this process, whatever it registers as later: a newer epoch ends the games of an older one.
+                self._attached_as = self._epoch()
             client = RelayClient(
                 address,
                 worker=self._worker,
-                epoch=self._epoch(),
+                epoch=self._attached_as,
                 on_event=self._on_event,
                 on_down=lambda why: self._on_down(address, why),
                 dial=self._dial,
@@ -201,18 +235,23 @@ class Gateways:
             link = self._links[address] = _Link(client, asyncio.create_task(self._start(address, client)))
         try:
             await asyncio.shield(link.started)
-        except Unavailable:
-            self._links.pop(address, None)
-            raise
+        except Exception as error:
+            if self._links.get(address) is link:
+                del self._links[address]
+            if isinstance(error, Unavailable):
+                raise
+            log.exception("dialling the gateway at %s", address)
+            raise Unavailable(f"the gateway at {address} cannot be dialled: {error!r}") from error
         return link.client
 
     async def _start(self, address: str, client: RelayClient) -> None:
         """Dials, and first repeats the ends that the link before may have lost: nobody else would ever tell them."""
         await client.start()
         since = self._down_at.pop(address, time.monotonic()) - LAST_WORDS_S
+        send = self._sender(address)
         for at, event in self._last_words.pop(address, ()):
             if at > since:
-                client.send(event)
+                send(event)
 
     def _sender(self, address: str) -> SendWorkerEvent:
         def send(event: relay.WorkerEvent) -> None:
@@ -224,60 +263,63 @@ class Gateways:
         return send
 
     def _on_event(self, event: relay.GatewayEvent) -> None:
-        key = self._keys.get(event.session)
-        port = self._ports.get(key) if key is not None else None
-        if key is None or port is None or port.session != event.session:
+        bot = self._sessions.get(event.session)
+        if bot is None or bot.port is None:
             return
+        port = bot.port
         match event.WhichOneof("event"):
             case "session_unknown":
                 port.account(())
                 port.freeze(None)
-                self._search(key)
+                self._search(bot)
             case "session_released":
                 port.account(event.session_released.open)
                 port.freeze(None)
-                self._search(key)
+                self._search(bot)
             case "session_lost":
-                self._away.add(key)
+                bot.away = True
                 port.account(event.session_lost.open)
-                self._search(key)
+                self._search(bot)
             case "session_live":
-                self._is_back(key, port)
+                self._is_back(bot, port)
             case "game_unknown":
                 if not port.frozen:
                     port.tell_again()
             case "expired" if event.expired.disconnected:
-                self._while_away(key, port, event)
+                self._while_away(bot, port, event)
             case _:
                 port.handle(event)
 
-    def _is_back(self, key: BotKey, port: Port) -> None:
+    def _is_back(self, bot: _Bot, port: Port) -> None:
         """A bot has opened a stream where it was."""
-        self._away.discard(key)
-        self._doubted.discard(key)
-        self._stop_looking(key)
+        bot.away = bot.doubted = False
+        self._stop_looking(bot)
         if port.frozen:
-            port.thaw(port.session, self._sender(self._where[key]))
+            port.thaw(port.session, self._sender(bot.where))
 
-    def _while_away(self, key: BotKey, port: Port, event: relay.GatewayEvent) -> None:
+    def _while_away(self, bot: _Bot, port: Port, event: relay.GatewayEvent) -> None:
         """A gateway reports that a bot's time ran out in its absence. It does not know whether the bot is elsewhere."""
+        port.tell(event.expired)
 
         async def report() -> None:
             session = port.session
-            if port.frozen or await self._elsewhere(key, port, session) or port.frozen:
-                self._search(key)
-            elif port.session == session:
+            if port.frozen or await self._elsewhere(bot, session) or port.frozen:
+                self._search(bot)
+            elif port.session == session and port.is_told(event.expired):
                 port.handle(event)
 
         self._in_background(report())
 
     async def _repeat_last_words(self, address: str) -> None:
-        """Dials a gateway once more, though perhaps no set needs it."""
+        """Dials a gateway once more, though perhaps no set needs it. One that does not come back has no games to be ended."""
         for _ in range(LOOKS):
             with contextlib.suppress(Unavailable):
                 await self._client(address)
                 return
             await asyncio.sleep(LOOK_EVERY_S)
+        if address not in self._links:
+            self._last_words.pop(address, None)
+            self._down_at.pop(address, None)
 
     def _in_background(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)
@@ -298,62 +340,54 @@ class Gateways:
         if words and words[-1][0] > now - LAST_WORDS_S:
             self._in_background(self._repeat_last_words(address))
         since = now - link.client.silent_us / 1e6
-        for key, where in self._where.items():
-            if where == address and (port := self._ports.get(key)) is not None:
-                port.freeze(since if key in self._away else None)
+        for bot in self._bots.values():
+            if bot.where == address and bot.port is not None:
+                bot.port.freeze(since if bot.away else None)
                 # It may come back there unheard; whoever asks there again is told if it has not.
-                self._away.discard(key)
-                self._doubted.discard(key)
-                self._search(key)
+                bot.away = bot.doubted = False
+                self._search(bot)
 
-    def _search(self, key: BotKey) -> None:
-        """Looks for a bot. Its clocks are frozen by now, unless the bot itself went away."""
-        port = self._ports.get(key)
-        if port is None:
-            return
-        if not self._users[key]:
-            self._ports.pop(key)
-        elif key not in self._searches:
-            search = self._searches[key] = asyncio.create_task(self._look(key, port))
-            search.add_done_callback(partial(self._looked, key))
+    def _search(self, bot: _Bot) -> None:
+        """Looks for a bot with which somebody plays. Its clocks are frozen by now, unless the bot itself went away."""
+        if self._bots.get(bot.key) is bot and bot.port is not None and (bot.search is None or bot.search.done()):
+            bot.search = asyncio.create_task(self._look(bot, bot.port))
 
-    def _looked(self, key: BotKey, search: asyncio.Task[None]) -> None:
-        if self._searches.get(key) is search:
-            del self._searches[key]
+    def _stop_looking(self, bot: _Bot) -> None:
+        if bot.search is not None:
+            bot.search.cancel()
+            bot.search = None
 
-    def _stop_looking(self, key: BotKey) -> None:
-        if (search := self._searches.pop(key, None)) is not None:
-            search.cancel()
-
-    async def _look(self, key: BotKey, port: Port) -> None:
-        old, deadline = port.session, time.monotonic() + LOST_AFTER_S
-        while self._users[key] and time.monotonic() < deadline:
-            await asyncio.sleep(LOOK_EVERY_S)
-            if (port.frozen or await self._elsewhere(key, port, old)) and await self._found(key):
+    async def _look(self, bot: _Bot, port: Port) -> None:
+        """Until it is found, or has been out of reach for too long. One that left by itself may come back as long as it plays."""
+        old, rarely_at = port.session, time.monotonic() + LOST_AFTER_S
+        while port.frozen_s < LOST_AFTER_S:
+            await asyncio.sleep(LOOK_EVERY_S if time.monotonic() < rarely_at else LOOK_RARELY_S)
+            if (port.frozen or await self._elsewhere(bot, old)) and await self._found(bot):
                 return
-        if port.frozen:
-            self._ports.pop(key, None)
-            port.fail(f"bot {key[0]} did not come back within {LOST_AFTER_S:g} s of the arena's own failure")
+        port.fail(f"bot {bot.key[0]} did not come back within {LOST_AFTER_S:g} s of the arena's own failure")
 
-    async def _elsewhere(self, key: BotKey, port: Port, session: str) -> bool:
+    async def _elsewhere(self, bot: _Bot, session: str) -> bool:
         """Whether a bot whose clocks run has a session at another place than the one it left.
 
         If that cannot be told, its clocks stand still: it may be there and find nobody who asks it. A registry that names the
         place that it left, of which that gateway took it out at once, is behind.
         """
+        assert bot.port is not None
         asked = time.monotonic()
         try:
-            location = await self._find(key)
+            location = await self._find(bot.key)
             known = location is not None or self._sure
         except Unavailable:
             location, known = None, False
-        behind = location is not None and (location.session, location.relay) == (session, self._where[key])
+        if bot.port.session != session:
+            return False  # found meanwhile
+        behind = location is not None and self._is_old(bot, location)
         if behind or not known:
-            self._forget(key, port)
-            port.freeze(asked)
-            self._doubted.add(key)
+            self._forget(bot)
+            bot.port.freeze(asked)
+            bot.doubted = True
             return False
-        if location is None or self._versions.get(key) not in (None, location.version_id):
+        if location is None or bot.version not in (None, location.version_id):
             return False  # nowhere, or as another version, which plays none of its games
-        port.freeze(asked)  # It is back; what passes until it is asked there is the arena's.
+        bot.port.freeze(asked)  # It is back; what passes until it is asked there is the arena's.
         return True

@@ -91,12 +91,12 @@ async def test_r87_a_bot_that_is_out_of_the_arenas_reach_is_not_absent(
 async def test_r33_a_loser_does_not_escape_as_another_version() -> None:
     """Its clock runs: what is there by its name and instance plays none of its games, so that it is absent as any other."""
     async with remote.Gateways(OneBot(), "w", lambda: 1) as gateways:
-        port, key = Port("its own", lambda _: None), (1, "0")
-        gateways._ports[key], gateways._where[key] = port, "unix:there"
+        bot = remote._Bot((1, "0"), 1, Port("its own", lambda _: None), "unix:there")
+        assert bot.port is not None
         for version, frozen in ((1, False), (2, True)):
-            gateways._versions[key] = version
-            assert await gateways._elsewhere(key, port, "its own") is frozen
-            assert port.frozen is frozen
+            bot.version = version
+            assert await gateways._elsewhere(bot, "its own") is frozen
+            assert bot.port.frozen is frozen
 
 
 async def test_r76_a_set_that_comes_to_nothing_takes_no_credit() -> None:

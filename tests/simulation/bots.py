@@ -23,6 +23,8 @@ FAULTS: dict[str, frozenset[str]] = {
     "vanishing": frozenset({"DISCONNECT", "TIMEOUT"}),
 }
 """Kinds of bots, and the faults for which they have themselves to blame."""
+MOVES_EVERY_S = 5.0
+"""A mover that moves more often than it answers has used up its time by itself (seed 323765: three times within one decision)."""
 
 
 @dataclass
@@ -58,6 +60,12 @@ class SimBot:
         self._finished = finished
         self._wire: ClientWire | None = None
         self._away_s = 0.0
+        self._moved_at = -MOVES_EVERY_S
+
+    @property
+    def _moved_s(self) -> float:
+        """How long ago it moved because it wanted to."""
+        return asyncio.get_running_loop().time() - self._moved_at
 
     async def run(self) -> None:
         """Connects, and comes back whenever it is cut off, as an SDK does."""
@@ -144,7 +152,8 @@ class SimBot:
                 self._later(think_s, wire, pb.BotEvent(act=pb.Act(**_key(asked), action_id=bad)))
             case "vanishing" if errs:
                 self._leave(wire, self._rng.choice((5.0, 5.0, 80.0)))
-            case "mover" if errs:
+            case "mover" if errs and self._moved_s > MOVES_EVERY_S:
+                self._moved_at = asyncio.get_running_loop().time()
                 self._leave(wire, self._rng.uniform(0.05, 0.4))
             case "twice":
                 second = pb.Act(**_key(asked), action_id=9_999)

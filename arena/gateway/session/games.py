@@ -112,11 +112,11 @@ class Games:
         if elapsed_us > decision.limit_us:
             self._expire(game, decision)
             return Refusal(pb.ActResult.CODE_TOO_LATE, "The time was over.")
-        decision.state = DecisionState.ANSWERED
-        answer = decision.answer = rpb.GatewayEvent()
+        answer = rpb.GatewayEvent()
         received = answer.act
         received.act.CopyFrom(act)
         received.elapsed_us, received.rtt_us = elapsed_us, rtt_us
+        decision.answer, decision.state = answer, DecisionState.ANSWERED
         self._tally.answers.add(elapsed_us)
         if game.frozen_us is None:  # Else it is kept until the worker asks again.
             self._out.to_worker(game.worker, answer)

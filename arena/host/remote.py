@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 LOST_AFTER_S = 60.0
 LOOK_EVERY_S = 0.25
 LOOK_RARELY_S = 1.0
-"""Between two looks for a bot that has been away by its own doing for long."""
+"""Between two looks for a bot that has been away by its own doing for long, and for a gateway that only has to hear of ends."""
 LOOKS = 8
 REGISTERED_S = 3.0
 """So long after the registry was away it may not know bots that are there; gateways try it each second then."""
@@ -312,14 +312,14 @@ class Gateways:
 
     async def _repeat_last_words(self, address: str) -> None:
         """Dials a gateway once more, though perhaps no set needs it. One that does not come back has no games to be ended."""
-        for _ in range(LOOKS):
+        until = time.monotonic() + LOST_AFTER_S + LAST_WORDS_S
+        while time.monotonic() < until:
             with contextlib.suppress(Unavailable):
                 await self._client(address)
                 return
-            await asyncio.sleep(LOOK_EVERY_S)
-        if address not in self._links:
-            self._last_words.pop(address, None)
-            self._down_at.pop(address, None)
+            await asyncio.sleep(LOOK_RARELY_S)
+        self._last_words.pop(address, None)
+        self._down_at.pop(address, None)
 
     def _in_background(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)
@@ -335,10 +335,13 @@ class Gateways:
         if link is None:
             return
         log.warning("the gateway at %s is gone: %s", address, why)
-        now = self._down_at[address] = time.monotonic()
+        now = time.monotonic()
         words = self._last_words.get(address)
         if words and words[-1][0] > now - LAST_WORDS_S:
+            self._down_at[address] = now
             self._in_background(self._repeat_last_words(address))
+        else:
+            self._last_words.pop(address, None)
         since = now - link.client.silent_us / 1e6
         for bot in self._bots.values():
             if bot.where == address and bot.port is not None:

@@ -14,7 +14,7 @@ from arena.gateway.session import SessionLimits
 from botarena.internal.v1 import relay_pb2 as rpb
 from botarena.v1 import play_pb2 as pb
 from tests.gateway.bots import BareBot
-from tests.gateway.harness import Arena, Seat
+from tests.gateway.harness import Arena, Seat, until
 
 
 class Worker:
@@ -162,3 +162,15 @@ async def test_a_link_that_ends_by_an_error_that_nobody_thought_of_is_down(arena
     client.send(rpb.WorkerEvent(session="nobody", release_offer="x"))
     assert "a bug" in await asyncio.wait_for(down.get(), 3)
     await client.close()
+
+
+async def test_a_broken_link_leaves_nothing_behind(arena: Arena, relay: RelayServer) -> None:
+    """Nobody closes a client whose link broke: its clock would tick for as long as the worker lives."""
+    down: asyncio.Queue[str] = asyncio.Queue()
+    client = RelayClient(relay.address, worker="w", epoch=1, on_event=lambda event: None, on_down=down.put_nowait)
+    await client.start()
+    clock = client._clock
+    assert clock._handle is not None
+    await relay.stop()
+    await asyncio.wait_for(down.get(), 10)
+    await until(lambda: clock._handle is None)

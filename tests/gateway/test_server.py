@@ -570,3 +570,14 @@ async def test_a_local_gateway_tells_processes_of_one_bot_apart(tmp_path: Path) 
             gateway.revoke(tokens[0])
             assert await one.ended() is grpc.StatusCode.UNAUTHENTICATED
             assert not two.call.done()
+
+
+async def test_a_bot_whose_frames_cannot_be_read_any_more_is_not_there(arena: Arena) -> None:
+    """Whatever went wrong in reading them: if it counted as connected, nobody would ever hear of it again."""
+    async with BareBot(arena.address, arena.issue("alice")) as bot:
+        seat = await arena.seat("alice")
+        game = seat.start()
+        seat.ask(game)
+        with mock.patch.object(arena.core, "receive", side_effect=ValueError("out of range")):
+            await bot.act(game, 1)
+            assert (await seat.expect("session_lost")).open[0].game_id == game

@@ -745,3 +745,16 @@ def test_a_game_that_moved_elsewhere_is_forgotten(table: Table) -> None:
     assert table.up[-1].game_unknown == "moved"
     table.after(130 * S)
     assert table.session.is_over
+
+
+def test_an_answer_counts_however_long_a_ping_was_kept(table: Table) -> None:
+    """For 75 minutes: what no message could carry would be lost, and the game void."""
+    table.start()
+    for _ in range(450):
+        table.after(10 * S)
+        table.bot(pb.BotEvent(set_credit=pb.SetCredit(credit=4)))
+    table.bot(pb.BotEvent(pong=pb.Pong(nonce=1)))
+    table.ask()
+    table.act("g", 1)
+    answer = table.up[-1].act
+    assert (answer.act.decision_id, answer.rtt_us) == (1, 4500 * S)

@@ -171,3 +171,15 @@ async def test_r69_what_runs_out_while_the_session_is_out_of_reach_is_asked_wher
     question.port.thaw("t", lambda event: found.append(event.ask.elapsed_ms))
     assert found == [200]
     question.answer.cancel()
+
+
+async def test_r10_a_question_that_came_while_nobody_could_know_is_asked_again(question: Question) -> None:
+    """It was on its way when the bot left, and the link silent then: the worker hears of the absence and of its end at once."""
+    question.now += 3.2
+    question.port.account([])
+    question.now += 0.0625
+    question.expired(3100)
+    await asyncio.sleep(0)
+    assert question.asked_ms == [0, 62]
+    question.expired(3100)
+    assert (await question.answer).fault is SeatReason.TIMEOUT

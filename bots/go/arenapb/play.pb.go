@@ -2874,7 +2874,7 @@ type MatchEnded struct {
 	Reasons []SeatReason `protobuf:"varint,5,rep,packed,name=reasons,proto3,enum=botarena.v1.SeatReason" json:"reasons,omitempty"`
 	MatchId string       `protobuf:"bytes,6,opt,name=match_id,json=matchId,proto3" json:"match_id,omitempty"`
 	SetId   string       `protobuf:"bytes,7,opt,name=set_id,json=setId,proto3" json:"set_id,omitempty"`
-	// Head of the record's hash chain, and the arena's signature over (match, head, seed).
+	// Head of the record's hash chain, and the arena's signature over (match, head, secret): docs/records.md.
 	RecordHead []byte `protobuf:"bytes,8,opt,name=record_head,json=recordHead,proto3" json:"record_head,omitempty"`
 	Receipt    []byte `protobuf:"bytes,9,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	// The secret behind the commitment; for a shared deal only once the set is over.

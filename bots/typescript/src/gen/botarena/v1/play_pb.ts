@@ -1409,7 +1409,7 @@ export type MatchEnded = Message<"botarena.v1.MatchEnded"> & {
   setId: string;
 
   /**
-   * Head of the record's hash chain, and the arena's signature over (match, head, seed).
+   * Head of the record's hash chain, and the arena's signature over (match, head, secret): docs/records.md.
    *
    * @generated from field: bytes record_head = 8;
    */
